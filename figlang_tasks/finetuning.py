@@ -20,11 +20,13 @@ from figlang_tasks.core import hub, images, row_files, task_files
 from figlang_tasks.core.benchmark import names, names_with, parse_request
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.optional_modules import FineTuning
+from figlang_tasks.core.prompting import user_turn
 from figlang_tasks.core.text import folded
 
 Split: TypeAlias = Literal["train", "validation"]
 Form: TypeAlias = Literal["messages", "sharegpt"]
 _PLACE: Final = "<image>"
+_IN_SEVERAL_STEPS: Final = "generate_until_agentic"
 
 
 @dataclass(frozen=True)
@@ -148,7 +150,7 @@ class TrainingTask:
         module = self.benchmark.module("finetuning")
         if module is None:
             raise _no_rows(self.benchmark.name)
-        if config["doc_to_messages"] is None:
+        if config["output_type"] == _IN_SEVERAL_STEPS:
             raise DataError(
                 f"{self.name} asks in several steps: name a task with one prompt (`figlang tasks`)"
             )
@@ -197,10 +199,25 @@ class TrainingTask:
             return "have a reference answer that the benchmark's parser does not read back"
         return ""
 
+    def turns(self, doc: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The prompt of a row as turns of a chat.
+
+        A task file without ``doc_to_messages`` has one turn, the pictures before the text, as the
+        harness makes it.
+        """
+        options = self.config.get("lmms_eval_specific_kwargs") or {}
+        options = options.get("default", options)
+        if self.config.get("doc_to_messages"):
+            turns: list[dict[str, Any]] = self.call("doc_to_messages", doc, options)
+            return turns
+        pictures = []
+        if self.config.get("doc_to_visual"):
+            pictures = self.call("doc_to_visual", doc, options)
+        return [user_turn(pictures, self.call("doc_to_text", doc, options))]
+
     def example(self, doc: Mapping[str, Any], folder: Path) -> Example:
         """The row, its pictures written."""
-        options = self.config.get("lmms_eval_specific_kwargs") or {}
-        turns = self.call("doc_to_messages", doc, options.get("default", options))
+        turns = self.turns(doc)
         if len(turns) > 1:
             raise DataError(
                 f"{self.name} shows examples before its question: name a task without (`figlang"

@@ -21,6 +21,11 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Some tests have a hub of their own; those that are offline say so themselves.
 for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"):
     os.environ.pop(name, None)
+# Nothing that the user has set changes what a test finds: no data, revision, scorer or cache of
+# theirs. FIGLANG_WEIGHTS_DIR stays, for the tests that need weights; FIGLANG_TEST_RUNS is ours.
+for name in list(os.environ):
+    if name.startswith("FIGLANG_") and name not in ("FIGLANG_WEIGHTS_DIR", "FIGLANG_TEST_RUNS"):
+        del os.environ[name]
 # The scorer that needs no hub.
 os.environ["FIGLANG_SCORER"] = "embedded"
 # datasets reports to the hub that files are loaded, local ones too: 5 seconds each where there is

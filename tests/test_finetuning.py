@@ -23,7 +23,7 @@ from figlang_tasks.benchmarks.vflute import tasks as vflute
 from figlang_tasks.cli.figlang import app
 from figlang_tasks.core import hub
 from figlang_tasks.core.benchmark import parse_request
-from figlang_tasks.finetuning import reading
+from figlang_tasks.finetuning import TrainingTask, members, reading
 from figlang_tasks.mini import NYKMS_DIR
 from figlang_tasks.scoring import process_results
 
@@ -97,6 +97,19 @@ def check(
         ]
         records.append(process_results(doc, [said])["sample"])
     return records
+
+
+def test_a_task_file_without_doc_to_messages_shows_the_pictures_and_then_the_text(
+    tmp_path: Path,
+) -> None:
+    (config,) = members("figlang_mini")
+    with_turns = TrainingTask(config)
+    without_turns = TrainingTask(
+        {key: value for key, value in config.items() if key != "doc_to_messages"}
+    )
+    doc = documents(config["dataset_name"])[0]
+    (tmp_path / "images").mkdir()
+    assert without_turns.example(doc, tmp_path) == with_turns.example(doc, tmp_path)
 
 
 @pytest.fixture

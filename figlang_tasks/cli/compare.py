@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
 import typer
 
@@ -15,25 +15,34 @@ from figlang_tasks.core.text import printable_lines
 from figlang_tasks.results import comparison
 from figlang_tasks.results.runs import read_all
 
+Tasks: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(help="Compare only this task; may be repeated.", show_default="all shared"),
+]
+Metrics: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        help=(
+            "Test this metric over all rows and for each part (f1@60), or for one part"
+            " (f1@60_muse); may be repeated."
+        ),
+        show_default="the main metric of each task, over all rows",
+    ),
+]
+Style: TypeAlias = Annotated[
+    Literal["md", "latex"],
+    typer.Option(
+        "--format", help="md: tables in Markdown. latex: the same for a paper (booktabs)."
+    ),
+]
+
 _BOLD = re.compile(r"\*\*(\S+)\*\*")
 
 
 def compare(
     runs: Runs,
-    task: Annotated[
-        list[str] | None,
-        typer.Option(help="Compare only this task; may be repeated.", show_default="all shared"),
-    ] = None,
-    metric: Annotated[
-        list[str] | None,
-        typer.Option(
-            help=(
-                "Test this metric over all rows and for each part (f1@60), or for one part"
-                " (f1@60_muse); may be repeated."
-            ),
-            show_default="the main metric of each task, over all rows",
-        ),
-    ] = None,
+    task: Tasks = None,
+    metric: Metrics = None,
     every: Annotated[
         bool, typer.Option("--all", help="Test all metrics, over all rows and for each part.")
     ] = False,
@@ -45,12 +54,7 @@ def compare(
         int, typer.Option(min=100, help="Number of bootstrap resamples and of random swaps.")
     ] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of resamples and swaps.")] = 20240501,
-    style: Annotated[
-        Literal["md", "latex"],
-        typer.Option(
-            "--format", help="md: tables in Markdown. latex: the same for a paper (booktabs)."
-        ),
-    ] = "md",
+    style: Style = "md",
     as_json: AsJson = False,
 ) -> None:
     """Test whether one model is better than another.

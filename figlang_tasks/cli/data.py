@@ -55,7 +55,7 @@ BenchmarkArgument: TypeAlias = Annotated[
 
 @app.command()
 def prefetch(
-    chosen: Annotated[
+    named_benchmarks: Annotated[
         list[Benchmark] | None,
         typer.Argument(
             parser=_parse_benchmark,
@@ -82,7 +82,7 @@ def prefetch(
     HF_HUB_OFFLINE=1 lmms_eval --tasks vflute ...
     """
     downloads: list[tuple[str, Callable[[], None]]] = []
-    for benchmark in chosen or _open_benchmarks():
+    for benchmark in named_benchmarks or _open_benchmarks():
         downloads.append((benchmark.name, partial(_download_data, benchmark)))
     if scorers:
         for weights, scorer_names in scorer_weights().items():

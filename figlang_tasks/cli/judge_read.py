@@ -27,6 +27,14 @@ Concurrency: TypeAlias = Annotated[
 MaxTokens: TypeAlias = Annotated[
     int, typer.Option(min=16, help="Tokens of an answer, with its thinking.")
 ]
+PriceRead: TypeAlias = Annotated[
+    float | None,
+    typer.Option(min=0, help="Price of a million tokens that the model reads.", show_default=False),
+]
+PriceWritten: TypeAlias = Annotated[
+    float | None,
+    typer.Option(min=0, help="Price of a million tokens that it writes.", show_default=False),
+]
 
 
 def read(
@@ -43,16 +51,8 @@ def read(
     ] = False,
     concurrency: Concurrency = 4,
     max_tokens: MaxTokens = 1024,
-    price_read: Annotated[
-        float | None,
-        typer.Option(
-            min=0, help="Price of a million tokens that the model reads.", show_default=False
-        ),
-    ] = None,
-    price_written: Annotated[
-        float | None,
-        typer.Option(min=0, help="Price of a million tokens that it writes.", show_default=False),
-    ] = None,
+    price_read: PriceRead = None,
+    price_written: PriceWritten = None,
 ) -> None:
     """Let a language model read the answers that our readers left.
 
@@ -91,19 +91,18 @@ def read(
 
     usage = Usage()
     _ask(unread, kept_answers, usage, prices, concurrency, max_tokens)
-    failure = (
-        f"{usage.failed} requests failed, the last with {usage.error}: run the command again to ask"
-        " them again"
-    )
-    if usage.failed and kept_answers.is_empty:
-        raise FigLangError(failure)
-    for task, reading in write(unread, kept_answers, folder).items():
-        say(_reading_text(task, reading, model, max_tokens))
-    if usage.requests:
-        say(_cost_text(usage, prices))
-    say(f"written: {folder}\nnext: figlang report {shlex.quote(str(folder))} -o report.html")
+    has_answers = not kept_answers.is_empty
+    if has_answers or not usage.failed:
+        for task, reading in write(unread, kept_answers, folder).items():
+            say(_reading_text(task, reading, model, max_tokens))
+        if usage.requests:
+            say(_cost_text(usage, prices))
+        say(f"written: {folder}\nnext: figlang report {shlex.quote(str(folder))} -o report.html")
     if usage.failed:
-        raise FigLangError(failure)
+        raise FigLangError(
+            f"{usage.failed} requests failed, the last with {usage.error}: run the command again to"
+            " ask them again"
+        )
 
 
 class _Prices(NamedTuple):

@@ -46,6 +46,7 @@ class LazyCommand(TyperCommand):
         help_text: Callable[[], str],
         import_implementation: Callable[[], Implementation],
     ) -> None:
+        """Make a command that knows its name and help; typer does not see its options yet."""
         super().__init__(name)
         self._help_text = help_text
         self._import_implementation = import_implementation

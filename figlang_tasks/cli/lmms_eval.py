@@ -116,13 +116,14 @@ def refuse_misspelt(arguments: Sequence[str]) -> None:
 
 
 def _refuse_misspelt_option(arguments: Sequence[str]) -> None:
+    """End if the harness has no such option; say which one was meant."""
     known_options = installed.evaluation_options()
     for argument in arguments:
         option = argument.partition("=")[0]
         if not option.startswith("--") or option == "--":
             continue
         # The harness takes a shortened option, too.
-        is_known = any(known.startswith(option) for known in known_options)
+        is_known = any(name.startswith(option) for name in known_options)
         if not is_known:
             hint = did_you_mean(option, known_options)
             sys.exit(f"figlang_tasks: no option {option}{hint}; `lmms_eval --help` lists them")

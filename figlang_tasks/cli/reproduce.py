@@ -1,4 +1,4 @@
-"""``figlang reproduce``: published numbers, computed again from what was released."""
+"""``figlang reproduce``: published numbers, computed again from the released files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from figlang_tasks.core.text import table
 Cell: TypeAlias = tuple[str, str, float]
 """What a number is, the number as it was printed, and as it was computed again."""
 
-_REMEDY = "--data names the folder of what was released: docs/reproduced.md"
+_REMEDY = "Give --data the folder with the released files, which docs/reproduced.md lists"
 
 
 def reproduce(
@@ -24,7 +24,9 @@ def reproduce(
     data: Annotated[
         Path,
         typer.Option(
-            help="Folder of what was released: docs/reproduced.md.", exists=True, file_okay=False
+            help="Folder with the released files: docs/reproduced.md.",
+            exists=True,
+            file_okay=False,
         ),
     ] = Path("."),
 ) -> None:
@@ -38,7 +40,7 @@ def reproduce(
     reproducible = names_with("reproduced")
     if name not in reproducible:
         raise typer.BadParameter(
-            f"nothing was released that gives numbers of {name}; there are:"
+            f"no released files of {name} give its numbers; there are some of:"
             f" {', '.join(reproducible)}"
         )
     cells, column = _compute_cells(name, data)
@@ -46,10 +48,10 @@ def reproduce(
     rows = [["cell", column, "ours", "difference"]]
     differences = []
     for label, published, computed in cells:
-        ours = _rounded_like(published, computed)
-        difference = ours - Decimal(published)
+        rounded = _rounded_like(published, computed)
+        difference = rounded - Decimal(published)
         differences.append(difference)
-        rows.append([label, published, f"{ours:f}", f"{difference:f}"])
+        rows.append([label, published, f"{rounded:f}", f"{difference:f}"])
     say(table(rows))
     largest = max(abs(difference) for difference in differences)
     say(
@@ -83,7 +85,7 @@ def _compute_cells(name: str, folder: Path) -> tuple[list[Cell], str]:
             f"{folder} has a file that is not as {name} released it ({error!r}). {_REMEDY}"
         ) from error
     if not cells:
-        raise FigLangError(f"{folder} has nothing of {name}. {_REMEDY}")
+        raise FigLangError(f"{folder} has no released files of {name}. {_REMEDY}")
     # Most modules compare with numbers that were printed. One that does not names its column.
     return cells, getattr(module, "COMPARED_WITH", "published")
 

@@ -158,9 +158,6 @@ def requests_of(benchmark: str) -> list[Request]:
 # --- benchmarks ---
 
 
-_overview_line = "{:12}  {:39}  {:>11}  {:14}  {}".format
-
-
 def _overview_text(all_definitions: Sequence[Definition]) -> str:
     """A table with a line for each benchmark, and what its columns mean."""
     lines = [_overview_line("benchmark", "what it measures", "rows", "access", "needs")]
@@ -181,15 +178,26 @@ def _overview_text(all_definitions: Sequence[Definition]) -> str:
 
 
 def _benchmark_line(name: str, rows: str) -> str:
+    """The line of a benchmark in the overview.
+
+    Args:
+        name: of the benchmark, or `MINI`.
+        rows: of its tasks, as text.
+    """
     if name == MINI:
-        about = "small data of our own, in five forms"
-        return _overview_line(name, about, rows, "ships with the package", "demo")
+        content = "small data of our own, in five forms"
+        return _overview_line(name, content, rows, "ships with the package", "demo")
     benchmark = benchmarks()[name]
     needs = list(benchmark.needs)
     if benchmark.scorer:
         needs.insert(0, f"scorer {benchmark.scorer}")
     access = benchmark.source.access
-    return _overview_line(name, benchmark.about, rows, access, ", ".join(needs)).rstrip()
+    return _overview_line(name, benchmark.about, rows, access, ", ".join(needs))
+
+
+def _overview_line(name: str, content: str, rows: str, access: str, needs: str) -> str:
+    """The cells of the overview in columns."""
+    return f"{name:12}  {content:39}  {rows:>11}  {access:14}  {needs}".rstrip()
 
 
 def _range_of_rows(task_definitions: Sequence[Definition]) -> str:
@@ -275,7 +283,7 @@ def _metrics_text(benchmark: str | None) -> str:
         )
     rows_by_title = _metric_rows(benchmark)
     all_rows = list(chain.from_iterable(rows_by_title.values()))
-    widths = [max(len(cell) for cell in column) for column in zip(*all_rows, strict=True)]
+    widths = [max(map(len, column)) for column in zip(*all_rows, strict=True)]
     lines = []
     for title, rows in rows_by_title.items():
         lines.append(title)

@@ -4,10 +4,14 @@ parses it.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 import reprlib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 _NAME = r"[\w.-]+"
 PATTERN = re.compile(
@@ -69,3 +73,11 @@ class DataId:
         what was joined.
         """
         return replace(self, revision=None, joined=None)
+
+
+def digest_of_rows(rows: Iterable[Mapping[str, Any]]) -> str:
+    """The first 12 hex digits of a SHA-256 of rows, without their pictures (column ``image``)."""
+    texts = []
+    for row in rows:
+        texts.append({column: value for column, value in row.items() if column != "image"})
+    return hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()[:12]

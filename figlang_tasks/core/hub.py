@@ -217,10 +217,10 @@ def local_folder(origin: Source) -> Path | None:
     if not root:
         return None
     if not Path(root).expanduser().is_dir():
-        raise DataError(
-            f"{DATA_DIR_VARIABLE}={root} is not a folder: correct the variable, or unset it to load"
-            " from the hub"
-        )
+        remedy = "correct the variable"
+        if origin.repository is not None:
+            remedy += ", or unset it to load from the hub"
+        raise DataError(f"{DATA_DIR_VARIABLE}={root} is not a folder: {remedy}")
     folder = Path(root).expanduser() / origin.name
     return folder if folder.is_dir() else None
 

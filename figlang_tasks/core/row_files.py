@@ -14,13 +14,17 @@ import re
 import reprlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from figlang_tasks.core import files
+from figlang_tasks.core.data_id import DataId, digest_of_rows
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.text import HALF_A_PAIR
+
+if TYPE_CHECKING:
+    import datasets
 
 # How processors, chat templates and the harness write the place of a picture (or of a film or
 # sound) in a prompt: <image>, </img>, <image 1>, <start_of_image>, <|image_pad|>, <|vision_start|>,
@@ -134,6 +138,27 @@ def end_with_the_first(faults: Sequence[str], benchmark: str) -> None:
         error = DataError(faults[0] if len(faults) == 1 else f"{faults[0].rstrip('.')}. {more}")
         error.faults = faults
         raise error
+
+
+def as_documents(
+    rows: Sequence[Mapping[str, Any]], dataset: str, part: str, revision: str | None = None
+) -> datasets.Dataset:
+    """Makes documents of rows, each with ``data``: which dataset, part and revision it is of.
+
+    Pictures in the column ``image`` stay undecoded.
+
+    Raises:
+        DataError: there are no rows.
+    """
+    import datasets
+
+    if not rows:
+        raise DataError(f"{dataset}/{part} has no rows")
+    data = str(DataId(dataset, part, digest_of_rows(rows), revision))
+    documents = datasets.Dataset.from_list([{**row, "data": data} for row in rows])
+    if "image" in documents.column_names:
+        documents = documents.cast_column("image", datasets.Image(decode=False))
+    return documents
 
 
 def progress(rows: Iterable[Any], what: str) -> Iterable[Any]:

@@ -1,3 +1,4 @@
-"""Explanations judged by people, or by a language model in their place (V-FLUTE, arXiv 2405.01474,
-section 5).
+"""Explanations judged by people, or by a language model in their place.
+
+Source: V-FLUTE (arXiv 2405.01474), section 5.
 """

@@ -1,5 +1,4 @@
-"""What annotators agree on: kappa, adequacy, preference, errors, and ExplanationScore as a
-predictor of adequacy.
+"""How far annotators of explanations agree, and whether ExplanationScore predicts their judgement.
 
 Source: V-FLUTE (arXiv 2405.01474), section 5. What the paper leaves open, and what we took, is in
 docs/judge.md.
@@ -7,280 +6,344 @@ docs/judge.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, TypeAlias
 
 import pandas as pd
 from sklearn.metrics import auc, average_precision_score, precision_recall_curve
 
 from figlang_tasks.core.benchmark import benchmarks
-from figlang_tasks.core.text import table
-from figlang_tasks.judge import figures, key, pictures, sheet
-from figlang_tasks.judge.figures import number, percent, share
+from figlang_tasks.judge import agreement_text, figures, pictures, sheet
+from figlang_tasks.judge import key as keys
+from figlang_tasks.judge.figures import share
+from figlang_tasks.judge.reports import (
+    Agreement,
+    ExplanationReport,
+    PairAgreement,
+    Predictor,
+    SystemJudgements,
+)
 from figlang_tasks.judge.sheet import ERRORS, NO_PREFERENCE
 from figlang_tasks.metrics.agreement import best_f1
 
 LABELS = ("contradiction", "entailment")
 
+Coefficient: TypeAlias = Callable[[pd.DataFrame], float | None]
+"""A coefficient of agreement over a table of judgements; None where it is undefined."""
 
-def agree(key_path: Path, sheet_paths: Sequence[Path], any_label: bool = False) -> dict[str, Any]:
-    """Compare the sheets of an export; return what ``--json`` prints (docs/judge.md), shares as 0
-    to 1.
+
+def agree(
+    key_path: Path, sheet_paths: Sequence[Path], any_label: bool = False
+) -> Mapping[str, Any]:
+    """Compare the filled sheets of an export.
+
+    Args:
+        key_path: the key of the export.
+        sheet_paths: a sheet of each annotator.
+        any_label: whether explanations of items with a wrong label count as well.
+
+    Returns:
+        What ``--json`` prints (docs/judge.md): an `ExplanationReport` or a `PictureReport`.
     """
-    found = key.read(key_path)
-    if "pictures" in found:
-        return pictures.agree(found, sheet_paths)
-    names, explanations = found["systems"], _explanations(found)
-    system, gold = explanations["system"], _by_item(explanations["gold"])
-    columns = sheet.accepted(sheet.LETTERS[: len(names)])
-    tables, report = figures.gathered(found, sheet_paths, explanations.index, columns)
-    tables |= {
-        column: _by_item(tables[column]) for column in ("label", "preferred") if column in columns
-    }
-    right = tables["label"].eq(gold, axis=0)
-    for annotator in report["annotators"]:
-        own = {column: table[annotator["name"]] for column, table in tables.items()}
-        annotator["missing"] = list(_missing(own, gold, any_label))
-        annotator["labels_right"] = share(right[annotator["name"]].sum(), own["label"].count())
-    counted = gold.index if any_label else gold.index[right.all(axis=1)]
-    if "preferred" in tables:
-        tables["preferred"] = _preferred(tables["preferred"].loc[counted], system)
-    explanations = explanations[explanations.index.isin(counted, level="item")]
-    tables |= {column: tables[column].loc[explanations.index] for column in ("adequate", "error")}
-    system, agreed = explanations["system"], figures.unanimous(tables["adequate"])
-    pairs = []
-    for two in combinations(right, 2):
-        values = _coefficients(
-            figures.kappa,
-            {column: table[[*two]] for column, table in tables.items()},
-            system,
-            names,
+    key = keys.read(key_path)
+    if "pictures" in key:
+        return pictures.agree(key, sheet_paths)
+    return _agree_on_explanations(key, sheet_paths, any_label)
+
+
+def text(report: Mapping[str, Any]) -> str:
+    """A report as tables for people, with shares in percent."""
+    if "pictures" in report:
+        return pictures.text(report)
+    return agreement_text.text(report)
+
+
+# --- judgements ---
+
+
+@dataclass(frozen=True)
+class _Judgements:
+    """What annotators say of explanations; each table has a column per annotator.
+
+    Attributes:
+        label: the label of each item.
+        adequate: whether the explanation of each item and letter is adequate, ``yes`` or ``no``.
+        error: what is wrong with it.
+        preferred: of each item the letter of the best explanation; once counted, the name of the
+            system, or "" for none. None with a single system.
+    """
+
+    label: pd.DataFrame
+    adequate: pd.DataFrame
+    error: pd.DataFrame
+    preferred: pd.DataFrame | None
+
+    def of(self, annotators: Sequence[str]) -> _Judgements:
+        """The judgements of some annotators alone."""
+        columns = [*annotators]
+        preferred = None if self.preferred is None else self.preferred[columns]
+        return _Judgements(
+            self.label[columns], self.adequate[columns], self.error[columns], preferred
         )
-        pairs.append(
-            {"annotators": [*two], **{f"{name}_kappa": value for name, value in values.items()}}
-        )
-    report |= {
-        "items": len(gold),
-        "items_counted": len(counted),
-        "any_label": any_label,
-        "pairs": pairs,
-        "systems": [_system(name, system, agreed, tables["error"]) for name in names],
-        "explanation_score": _as_predictor(found, explanations, agreed),
-    }
-    if len(right.columns) > 2:
-        report["alpha"] = _coefficients(figures.alpha, tables, system, names)
-    if "preferred" in tables:
-        best = figures.unanimous(tables["preferred"])
-        report["preference"] = {"agreed": len(best), "none": int(best.eq("").sum())}
-        for each in report["systems"]:
-            each["preferred"] = int(best.eq(each["name"]).sum())
-            each["preference_rate"] = share(each["preferred"], len(best))
-    agreement = benchmarks()[found["benchmark"]].module("agreement")
-    if agreement is not None:
-        report["published"] = agreement.PUBLISHED
-    return report
+
+    def of_counted(self, items: pd.Index, explanations: pd.DataFrame) -> _Judgements:
+        """The judgements of the items that count, with preferred systems in place of letters.
+
+        Labels are kept of all items.
+        """
+        index = explanations.index[explanations.index.isin(items, level="item")]
+        preferred = self.preferred
+        if preferred is not None:
+            preferred = _preferred_systems(preferred.loc[items], explanations["system"])
+        return _Judgements(self.label, self.adequate.loc[index], self.error.loc[index], preferred)
 
 
-# --- sheets ---
+def _explanations(key: Mapping[str, Any]) -> pd.DataFrame:
+    """The `system`, ExplanationScore `score` and label `gold` of each explanation.
+
+    The index is the item and the letter.
+    """
+    rows: list[dict[str, object]] = []
+    for item in key["items"]:
+        for letter, system in item["systems"].items():
+            rows.append(
+                {
+                    "item": str(item["number"]),
+                    "letter": letter,
+                    "system": system,
+                    "score": item["scores"][letter],
+                    "gold": LABELS[item["gold"]],
+                }
+            )
+    columns = ["item", "letter", "system", "score", "gold"]
+    return pd.DataFrame(rows, columns=columns).set_index(["item", "letter"])
 
 
-def _explanations(found: Mapping[str, Any]) -> pd.DataFrame:
-    """The `system`, its ExplanationScore `score` and the label `gold` of each item and letter."""
-    rows = [
-        (str(item["number"]), letter, name, item["scores"][letter], LABELS[item["gold"]])
-        for item in found["items"]
-        for letter, name in item["systems"].items()
-    ]
-    return pd.DataFrame(rows, columns=["item", "letter", "system", "score", "gold"]).set_index(
-        ["item", "letter"]
-    )
+def _one_cell_per_item(cells: Any) -> Any:
+    """One cell per item: the first of its rows that is not empty."""
+    return cells.groupby(level="item", sort=False).first()
 
 
-def _preferred(letters: pd.DataFrame, system: pd.Series) -> pd.DataFrame:
+def _preferred_systems(letters: pd.DataFrame, systems: pd.Series) -> pd.DataFrame:
     """The names of the preferred systems in place of their letters; "" for none of them."""
-    names = system.to_dict() | {(item, NO_PREFERENCE): "" for item in letters.index}
-    return letters.apply(
-        lambda said: pd.Series(map(names.get, said.items()), said.index, dtype=object)
-    )
+    names = systems.to_dict()
+    for item in letters.index:
+        names[item, NO_PREFERENCE] = ""
+
+    def names_of(column: pd.Series) -> pd.Series:
+        """The names behind the letters of one annotator; None where there is no letter."""
+        names_by_item = [names.get((item, letter)) for item, letter in column.items()]
+        return pd.Series(names_by_item, column.index, dtype=object)
+
+    return letters.apply(names_of)
 
 
-def _missing(said: Mapping[str, pd.Series], gold: pd.Series, any_label: bool) -> Iterator[str]:
-    """The judgements that an annotator lacks. In the paper, who chose a wrong label did not see the
-    rest.
+def _missing_judgements(
+    judgements: _Judgements, annotator: str, gold: pd.Series, any_label: bool
+) -> list[str]:
+    """List the judgements that an annotator lacks: ``item 1 label``, ``item 1 A adequate``.
+
+    In the paper annotators who chose a wrong label did not see the rest of the item, unless
+    `any_label`.
     """
-    label = said["label"]
-    asked = gold.index if any_label else gold.index[label.isna() | label.eq(gold)]
-    own = pd.DataFrame({column: said[column] for column in ("adequate", "error")})
-    own = own[own.index.isin(asked, level="item")]
-    yield from (f"item {item} label" for item in gold.index[label.isna()])
-    yield from (
-        f"item {item} {letter} adequate" for item, letter in own.index[own["adequate"].isna()]
-    )
-    unnamed = own["adequate"].eq("no") & own["error"].isna()
-    yield from (f"item {item} {letter} error" for item, letter in own.index[unnamed])
-    if "preferred" in said:
-        yield from (f"item {item} preferred" for item in asked[said["preferred"].loc[asked].isna()])
+    label = judgements.label[annotator]
+    adequate = judgements.adequate[annotator]
+    error = judgements.error[annotator]
+    items = gold.index
+    if not any_label:
+        items = gold.index[label.isna() | label.eq(gold)]
+    is_expected = adequate.index.isin(items, level="item")
+    is_unexplained = adequate.eq("no") & error.isna()
 
-
-def _by_item(said: Any) -> Any:
-    """What is asked once an item, from any of its rows."""
-    return said.groupby(level="item", sort=False).first()
+    missing = [f"item {item} label" for item in gold.index[label.isna()]]
+    for item, letter in adequate.index[is_expected & adequate.isna()]:
+        missing.append(f"item {item} {letter} adequate")
+    for item, letter in adequate.index[is_expected & is_unexplained]:
+        missing.append(f"item {item} {letter} error")
+    if judgements.preferred is not None:
+        preferred = judgements.preferred[annotator].loc[items]
+        missing += [f"item {item} preferred" for item in items[preferred.isna()]]
+    return missing
 
 
 # --- figures ---
 
 
-def _coefficients(
-    coefficient: Callable[[pd.DataFrame], float | None],
-    tables: Mapping[str, pd.DataFrame],
-    system: pd.Series,
-    names: Sequence[str],
-) -> dict[str, Any]:
-    """Agreement on the label, on adequacy and on the preferred system."""
-    adequate = tables["adequate"]
-    by_system = {name: coefficient(adequate[system.eq(name)]) for name in names}
+def _agree_on_explanations(
+    key: Mapping[str, Any], sheet_paths: Sequence[Path], any_label: bool
+) -> ExplanationReport:
+    """Compare the filled sheets of an export of explanations.
+
+    Adequacy, errors and preference are taken of the items whose label all annotators got right, or
+    of all items with `any_label`.
+    """
+    systems: list[str] = key["systems"]
+    explanations = _explanations(key)
+    gold = _one_cell_per_item(explanations["gold"])
+    columns = sheet.spellings_by_column(sheet.LETTERS[: len(systems)])
+    tables, annotators = figures.gather_judgements(key, sheet_paths, explanations.index, columns)
+    judgements = _Judgements(
+        label=_one_cell_per_item(tables["label"]),
+        adequate=tables["adequate"],
+        error=tables["error"],
+        preferred=_one_cell_per_item(tables["preferred"]) if "preferred" in tables else None,
+    )
+
+    is_right = judgements.label.eq(gold, axis=0)
+    for annotator in annotators:
+        name = annotator["name"]
+        annotator["missing"] = _missing_judgements(judgements, name, gold, any_label)
+        labels = judgements.label[name].count()
+        annotator["labels_right"] = share(is_right[name].sum(), labels)
+
+    counted_items = gold.index
+    if not any_label:
+        counted_items = gold.index[is_right.all(axis=1)]
+    counted = judgements.of_counted(counted_items, explanations)
+    agreed = figures.unanimous(counted.adequate)
+    explanations = explanations.loc[counted.adequate.index]
+    report = ExplanationReport(
+        written_by="figlang judge agree",
+        key={"sheet": key["sheet"]},
+        data=key["data"],
+        annotators=annotators,
+        items=len(gold),
+        items_counted=len(counted_items),
+        any_label=any_label,
+        pairs=_pairs(counted, explanations["system"], systems),
+        systems=_systems(systems, explanations["system"], agreed, counted.error),
+        explanation_score=_score_as_predictor(key["scorer"], explanations["score"], agreed),
+    )
+    if len(annotators) > 2:
+        report["alpha"] = _agreement(figures.alpha, counted, explanations["system"], systems)
+    if counted.preferred is not None:
+        _add_preferences(report, counted.preferred)
+    published = benchmarks()[key["benchmark"]].module("agreement")
+    if published is not None:
+        report["published"] = published.PUBLISHED
+    return report
+
+
+def _pairs(
+    judgements: _Judgements, system_of: pd.Series, systems: Sequence[str]
+) -> list[PairAgreement]:
+    """Cohen's kappa of every two annotators."""
+    pairs: list[PairAgreement] = []
+    names = [str(name) for name in judgements.label]
+    for annotators in combinations(names, 2):
+        of_pair = judgements.of(annotators)
+        agreement = _agreement(figures.kappa, of_pair, system_of, systems)
+        pair = PairAgreement(
+            annotators=[*annotators],
+            label_kappa=agreement["label"],
+            adequacy_kappa=agreement["adequacy"],
+        )
+        if "preference" in agreement:
+            pair["preference_kappa"] = agreement["preference"]
+        pairs.append(pair)
+    return pairs
+
+
+def _agreement(
+    coefficient: Coefficient,
+    judgements: _Judgements,
+    system_of: pd.Series,
+    systems: Sequence[str],
+) -> Agreement:
+    """A coefficient of agreement on the label, on adequacy and on the preferred system.
+
+    Args:
+        coefficient: `figures.kappa` or `figures.alpha`.
+        judgements: those of the annotators in question.
+        system_of: the system of each explanation.
+        systems: the names of all systems.
+    """
+    adequate = judgements.adequate
+    by_system: dict[str, float | None] = {}
+    for system in systems:
+        by_system[system] = coefficient(adequate[system_of.eq(system)])
     defined = [value for value in by_system.values() if value is not None]
-    values: dict[str, Any] = {
-        "label": coefficient(tables["label"]),
-        "adequacy": {
+    agreement = Agreement(
+        label=coefficient(judgements.label),
+        adequacy={
             "by_system": by_system,
             "overall": coefficient(adequate),
             "average": fmean(defined) if defined else None,
         },
-    }
-    return values | (
-        {"preference": coefficient(tables["preferred"])} if "preferred" in tables else {}
     )
+    if judgements.preferred is not None:
+        agreement["preference"] = coefficient(judgements.preferred)
+    return agreement
 
 
-def _system(
-    name: str, system: pd.Series, agreed: pd.Series, errors: pd.DataFrame
-) -> dict[str, Any]:
-    own = agreed[system.loc[agreed.index].eq(name)]
-    adequate = int(own.eq("yes").sum())
-    marks = errors.loc[own.index[own.eq("no")]].stack().dropna()
-    return {
-        "name": name,
-        "agreed": len(own),
-        "adequate": adequate,
-        "adequacy_rate": share(adequate, len(own)),
-        "error_marks": len(marks),
-        "errors": {error: share(marks.eq(error).sum(), len(marks)) for error in ERRORS},
-    }
+def _systems(
+    systems: Sequence[str], system_of: pd.Series, agreed: pd.Series, errors: pd.DataFrame
+) -> list[SystemJudgements]:
+    """What all annotators agree on about each system.
 
-
-def _as_predictor(
-    found: Mapping[str, Any], explanations: pd.DataFrame, agreed: pd.Series
-) -> dict[str, Any]:
-    """ExplanationScore against agreed adequacy (section 5.3), or why not."""
-    scores = explanations["score"].loc[agreed.index].dropna().astype(float)
-    positive = agreed.loc[scores.index].eq("yes")
-    about: dict[str, Any] = {
-        "scorer": found["scorer"],
-        "n": len(scores),
-        "without_score": len(agreed) - len(scores),
-        "adequate": int(positive.sum()),
-    }
-    if not 0 < about["adequate"] < len(scores):
-        why = (
-            "all agree on one adequacy alone, or never"
-            if len(scores)
-            else "no scores (figlang score, then export)"
+    Args:
+        systems: the names of all systems.
+        system_of: the system of each explanation.
+        agreed: the adequacy of the explanations on which all agree.
+        errors: the errors that each annotator marked.
+    """
+    judgements: list[SystemJudgements] = []
+    for system in systems:
+        of_system = agreed[system_of.loc[agreed.index].eq(system)]
+        adequate = int(of_system.eq("yes").sum())
+        inadequate = of_system.index[of_system.eq("no")]
+        marks = errors.loc[inadequate].stack().dropna()
+        judgements.append(
+            {
+                "name": system,
+                "agreed": len(of_system),
+                "adequate": adequate,
+                "adequacy_rate": share(adequate, len(of_system)),
+                "error_marks": len(marks),
+                "errors": {error: share(marks.eq(error).sum(), len(marks)) for error in ERRORS},
+            }
         )
-        return about | {"undefined": why}
-    precision, recall, _ = precision_recall_curve(positive, scores)
-    return about | {
-        "average_precision": float(average_precision_score(positive, scores)),
-        "trapezoidal_area": float(auc(recall, precision)),
-        "best_f1": best_f1(positive.tolist(), scores.tolist()),
-    }
+    return judgements
 
 
-# --- text ---
-
-
-def text(report: Mapping[str, Any]) -> str:
-    """A report as tables for people; shares in percent."""
-    if "pictures" in report:
-        return pictures.text(report)
-    which = "whatever their label" if report["any_label"] else "whose label all got right"
-    head = (
-        f"{report['items']} items of {report['data']}; adequacy, errors and preference are of the "
-        f"{report['items_counted']} {which}\n{figures.annotators_text(report)}"
-    )
-    return "\n\n".join([head, _agreement(report), *_systems(report), _predictor(report)]) + "\n"
-
-
-def _agreement(report: Mapping[str, Any]) -> str:
-    found = [
-        (
-            " / ".join(pair["annotators"]),
-            {name.removesuffix("_kappa"): value for name, value in pair.items()},
-        )
-        for pair in report["pairs"]
-    ]
-    if "alpha" in report:
-        found.append(("all, Krippendorff's alpha", report["alpha"]))
-    names = [system["name"] for system in report["systems"]]
-    rows = [["Cohen's kappa", "label", "adequacy: average", "overall", *names, "preference"]]
-    for name, values in found:
-        adequacy = values["adequacy"]
-        numbers = (
-            values["label"],
-            adequacy["average"],
-            adequacy["overall"],
-            *adequacy["by_system"].values(),
-        )
-        rows.append([name, *map(number, (*numbers, values.get("preference")))])
-    return table(rows)
-
-
-def _systems(report: Mapping[str, Any]) -> Iterator[str]:
-    rows = [["where all agree, %", "adequate", "of", "preferred", *ERRORS, "marks"]]
+def _add_preferences(report: ExplanationReport, preferred: pd.DataFrame) -> None:
+    """Add to a report how often all annotators prefer each system, or none of them."""
+    best = figures.unanimous(preferred)
+    report["preference"] = {"agreed": len(best), "none": int(best.eq("").sum())}
     for system in report["systems"]:
-        rates = [
-            percent(system["adequacy_rate"]),
-            str(system["agreed"]),
-            percent(system.get("preference_rate")),
-        ]
-        rows.append(
-            [
-                system["name"],
-                *rates,
-                *map(percent, system["errors"].values()),
-                str(system["error_marks"]),
-            ]
-        )
-    published = report.get("published", {"systems": ()})
-    for system in published["systems"]:
-        rates = [percent(system["adequacy_rate"]), "", percent(system["preference_rate"])]
-        rows.append([f"published: {system['name']}", *rates, *[""] * (len(ERRORS) + 1)])
-    yield table(rows)
-    if preference := report.get("preference"):
-        yield (
-            f"preference: all agree on {preference['agreed']} items; on {preference['none']} of"
-            " these no explanation is best"
-        )
-    if "published" in report:
-        yield (
-            f"published, not measured here: {published['source']}. Average kappa"
-            f" {published['average_kappa']}; area {published['area']} (the paper does not say"
-            f" which), best F1 {published['best_f1']} at {published['threshold']}"
-        )
+        system["preferred"] = int(best.eq(system["name"]).sum())
+        system["preference_rate"] = share(system["preferred"], len(best))
 
 
-def _predictor(report: Mapping[str, Any]) -> str:
-    found = report["explanation_score"]
-    if "undefined" in found:
-        return f"ExplanationScore as a predictor of adequacy: not computed, {found['undefined']}"
-    best, chance = found["best_f1"], found["adequate"] / found["n"]
-    return (
-        f"ExplanationScore ({found['scorer']}) as a predictor of adequacy, {found['n']}"
-        f" explanations, {found['adequate']} of them adequate:\narea under the precision-recall"
-        f" curve: {found['average_precision']:.2f} (average precision; {chance:.2f} by chance),"
-        f" {found['trapezoidal_area']:.2f} (trapezoidal)\nbest F1: {best['f1']:.2f} (precision"
-        f" {best['precision']:.2f}, recall {best['recall']:.2f}) at score >= {best['at_least']:.4f}"
+def _score_as_predictor(scorer: str | None, scores: pd.Series, agreed: pd.Series) -> Predictor:
+    """How well ExplanationScore predicts the adequacy on which all agree (section 5.3).
+
+    Args:
+        scorer: the signature or name of the scorer; None without scores.
+        scores: the score of each explanation.
+        agreed: the adequacy of the explanations on which all agree.
+    """
+    agreed_scores = scores.loc[agreed.index].dropna().astype(float)
+    is_adequate = agreed.loc[agreed_scores.index].eq("yes")
+    n_scores = len(agreed_scores)
+    n_adequate = int(is_adequate.sum())
+    predictor = Predictor(
+        scorer=scorer,
+        n=n_scores,
+        without_score=len(agreed) - n_scores,
+        adequate=n_adequate,
     )
+    if n_scores == 0:
+        predictor["undefined"] = "no scores (figlang score, then export)"
+    elif n_adequate in (0, n_scores):
+        predictor["undefined"] = "all agree on one adequacy alone, or never"
+    else:
+        precision, recall, _ = precision_recall_curve(is_adequate, agreed_scores)
+        predictor["average_precision"] = float(average_precision_score(is_adequate, agreed_scores))
+        predictor["trapezoidal_area"] = float(auc(recall, precision))
+        predictor["best_f1"] = best_f1(is_adequate.tolist(), agreed_scores.tolist())
+    return predictor

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.results.task_run import TaskRun
 
+if TYPE_CHECKING:
+    import datasets
+
 
 class RunDocuments:
-    """The documents that the records of a task are of. They are loaded when the first one is asked
-    for.
-    """
+    """The documents of one task of a run; they are loaded when the first one is asked for."""
 
     def __init__(self, task: TaskRun) -> None:
         self._task = task
 
     @cached_property
-    def _documents(self) -> Any:
+    def _documents(self) -> datasets.Dataset:
         """All documents of the task.
 
         Raises:
@@ -36,15 +37,20 @@ class RunDocuments:
         return documents
 
     @cached_property
-    def _places(self) -> dict[str, int]:
-        return {row_id: place for place, row_id in enumerate(self._documents["id"])}
+    def _index_of_row(self) -> dict[str, int]:
+        return {row_id: index for index, row_id in enumerate(self._documents["id"])}
 
     def __getitem__(self, row_id: str) -> Mapping[str, Any]:
-        """The document of a row."""
-        if row_id not in self._places:
+        """The document of a row.
+
+        Raises:
+            FigLangError: the data has no such row, or is not that of the run.
+        """
+        index = self._index_of_row.get(row_id)
+        if index is None:
             raise FigLangError(
                 f"{self._task.path}: row {row_id} is not in {self._task.data}: restore the file"
                 " that the harness wrote"
             )
-        document: Mapping[str, Any] = self._documents[self._places[row_id]]
+        document: Mapping[str, Any] = self._documents[index]
         return document

@@ -1,137 +1,176 @@
-"""Blind annotation sheets from the saved samples of several systems."""
+"""Blind annotation sheets for the explanations of several systems, from their saved samples."""
 
 from __future__ import annotations
 
-import io
-import json
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from PIL import Image
-
 from figlang_tasks.core import images
 from figlang_tasks.core.errors import FigLangError
+from figlang_tasks.core.record import Record
 from figlang_tasks.core.text import listing
-from figlang_tasks.judge import key, sheet
+from figlang_tasks.judge import key as keys
+from figlang_tasks.judge import sheet
 from figlang_tasks.judge.documents import RunDocuments
+from figlang_tasks.judge.export_folder import png_bytes, write_export
+from figlang_tasks.judge.key import KeyItem
 from figlang_tasks.results import runs
 from figlang_tasks.results.comparability import check_same_rows, check_same_scorer
 from figlang_tasks.results.task_run import Run, TaskRun
 
 NO_EXPLANATION = "(no explanation)"
+"""Stands in a sheet in place of an empty explanation."""
+
+
+@dataclass(frozen=True)
+class _Item:
+    """A sample whose explanations are judged.
+
+    Attributes:
+        number: of the item in the sheets.
+        document: the row of the benchmark.
+        system_of_letter: the system behind each letter.
+        records: of the answers, by letter.
+    """
+
+    number: int
+    document: Mapping[str, Any]
+    system_of_letter: dict[str, str]
+    records: dict[str, Record]
+
+    @property
+    def image(self) -> str:
+        """The path of the picture in the export; nothing of the data is in its name."""
+        return f"images/{self.number:03}.png"
+
+    def key_item(self) -> KeyItem:
+        """The item in the key, which holds what annotators must not see."""
+        scores: dict[str, float | None] = {}
+        for letter, record in self.records.items():
+            scores[letter] = (record.get("explanation_scores") or {}).get("mean")
+        return {
+            "number": self.number,
+            "id": self.document["id"],
+            "gold": self.records["A"]["gold"],
+            "systems": self.system_of_letter,
+            "scores": scores,
+        }
+
+    def rows(self) -> list[dict[str, object]]:
+        """The rows of the item in the sheets: one for the explanation of each letter."""
+        texts = {
+            "item": self.number,
+            "image": self.image,
+            "premise": self.document.get("premise", ""),
+            "claim": self.document.get("claim") or self.document.get("hypothesis", ""),
+            "reference": self.document["explanation"],
+        }
+        rows: list[dict[str, object]] = []
+        for letter, record in self.records.items():
+            explanation = (record["explanation"] or "").strip() or NO_EXPLANATION
+            rows.append({**texts, "letter": letter, "explanation": explanation})
+        return rows
 
 
 def export(
     arguments: Sequence[str], output: Path, *, count: int, seed: int, annotators: int
 ) -> list[str]:
-    """Names of what was written into `output`, an empty folder: sheets, pictures and the key."""
-    systems = {run.name: _explained(run) for run in runs.read_all(arguments)}
-    (first_name, first), *others = systems.items()
-    for name, other in others:
-        check_same_rows(first.task, first_name, first, name, other)
-    check_same_scorer(first.task, {name: [run] for name, run in systems.items()})
-    documents = RunDocuments(first)
-    records = {
-        name: {record["id"]: record for record in run.records} for name, run in systems.items()
-    }
-    generator = random.Random(seed)
-    items, rows, pictures = [], [], {}
-    for number, row_id in enumerate(
-        generator.sample(sorted(first.ids), min(count, len(first.ids))), start=1
-    ):
-        order = list(systems)
-        generator.shuffle(order)
-        by_letter = dict(zip(sheet.LETTERS[: len(order)], order, strict=True))
-        judged = {letter: records[name][row_id] for letter, name in by_letter.items()}
-        scores = {
-            letter: (each.get("explanation_scores") or {}).get("mean")
-            for letter, each in judged.items()
-        }
-        gold = judged["A"]["gold"]
-        items.append(
-            {"number": number, "id": row_id, "gold": gold, "systems": by_letter, "scores": scores}
-        )
-        document = documents[row_id]
-        image = f"images/{number:03}.png"  # nothing of the data is in the name
-        if "image" in document:
-            where = f"{document['dataset']} {row_id}"
-            pictures[image] = png(images.decode(document["image"], where, document["dataset"]))
-        shown = {
-            "item": number,
-            "image": image,
-            "premise": document.get("premise", ""),
-            "claim": document.get("claim") or document.get("hypothesis", ""),
-            "reference": document["explanation"],
-        }
-        for letter, each in judged.items():
-            said = (each["explanation"] or "").strip() or NO_EXPLANATION
-            rows.append({**shown, "letter": letter, "explanation": said})
-    columns = [column for column in sheet.COLUMNS if column != ("premise" if pictures else "image")]
-    if len(systems) == 1:
-        columns.remove("preferred")
-    return write(
-        output,
-        pictures,
-        columns,
-        rows,
-        annotators,
+    """Draw samples of several runs and write blind sheets of their explanations.
+
+    Args:
+        arguments: the runs as a command line names them, with explanations of the same rows.
+        output: an empty folder.
+        count: how many samples to draw, at most; all if there are fewer.
+        seed: of the draw and of the letters.
+        annotators: the number of sheets.
+
+    Returns:
+        The names of what was written into `output`: sheets, pictures and the key.
+
+    Raises:
+        FigLangError: the runs cannot be judged together, or their data is not here.
+    """
+    systems = {run.name: _explained_task(run) for run in runs.read_all(arguments)}
+    first_name, first = next(iter(systems.items()))
+    for name, task in systems.items():
+        if name != first_name:
+            check_same_rows(first.task, first_name, first, name, task)
+    check_same_scorer(first.task, {name: [task] for name, task in systems.items()})
+
+    pictures: dict[str, bytes] = {}
+    rows: list[dict[str, object]] = []
+    key_items: list[KeyItem] = []
+    for item in _draw_items(systems, count, random.Random(seed)):
+        if "image" in item.document:
+            pictures[item.image] = _picture(item.document)
+        rows += item.rows()
+        key_items.append(item.key_item())
+    key = keys.sign(
         benchmark=first.benchmark.name,
         data=str(first.data),
         seed=seed,
         scorer=first.signature or first.scorer,
         systems=list(systems),
-        items=items,
+        items=key_items,
     )
+    columns = _columns(has_pictures=bool(pictures), has_several_systems=len(systems) > 1)
+    return write_export(output, pictures, columns, rows, annotators, key)
 
 
-def _explained(run: Run) -> TaskRun:
-    """The one task of a run that has explanations."""
-    found = [task for task in run.tasks.values() if task.has_explanations]
-    if len(found) != 1:
-        named = listing(task.task for task in found)
+def _explained_task(run: Run) -> TaskRun:
+    """The one task of a run that has explanations, after a check of its samples."""
+    tasks = [task for task in run.tasks.values() if task.has_explanations]
+    if len(tasks) != 1:
+        names = listing(task.task for task in tasks)
         raise FigLangError(
-            f"{run.path} holds {len(found)} tasks with explanations ({named}): name the samples"
+            f"{run.path} holds {len(tasks)} tasks with explanations ({names}): name the samples"
             " of one"
         )
-    if (answers := len(found[0].samples)) != len(set(found[0].ids)):
-        raise FigLangError(
-            f"{run.path}: {answers} answers to {len(set(found[0].ids))} rows: leave out --repeats"
-        )
-    found[0].check_explanations()
-    found[0].check_consistent()
-    return found[0]
+    task = tasks[0]
+    answers = len(task.samples)
+    rows = len(set(task.ids))
+    if answers != rows:
+        raise FigLangError(f"{run.path}: {answers} answers to {rows} rows: leave out --repeats")
+    task.check_explanations()
+    task.check_consistent()
+    return task
 
 
-def png(picture: Image.Image) -> bytes:
-    """A picture as a file without metadata: that of generators may tell model and prompt."""
-    buffer = io.BytesIO()
-    picture.save(buffer, "PNG")
-    return buffer.getvalue()
+def _draw_items(
+    systems: Mapping[str, TaskRun], count: int, generator: random.Random
+) -> list[_Item]:
+    """Draw samples, and for each of them the order of the systems behind the letters."""
+    first = next(iter(systems.values()))
+    documents = RunDocuments(first)
+    record_of_row: dict[str, dict[str, Record]] = {}
+    for name, task in systems.items():
+        record_of_row[name] = {record["id"]: record for record in task.records}
+
+    items: list[_Item] = []
+    row_ids = generator.sample(sorted(first.ids), min(count, len(first.ids)))
+    for number, row_id in enumerate(row_ids, start=1):
+        order = list(systems)
+        generator.shuffle(order)
+        letters = sheet.LETTERS[: len(order)]
+        system_of_letter = dict(zip(letters, order, strict=True))
+        records = {letter: record_of_row[name][row_id] for letter, name in system_of_letter.items()}
+        items.append(_Item(number, documents[row_id], system_of_letter, records))
+    return items
 
 
-def write(
-    folder: Path,
-    contents: Mapping[str, bytes],
-    columns: Sequence[str],
-    rows: Iterable[Mapping[str, object]],
-    annotators: int,
-    **of_key: Any,
-) -> list[str]:
-    """Names of what was written into an empty folder: pictures, a sheet for each annotator, and the
-    key.
-    """
-    signed = key.signed(**of_key)
-    files = dict(contents)
-    for number in range(1, annotators + 1):
-        own = {"annotator": f"annotator {number}", "sheet": signed["sheet"]}
-        files[f"annotator{number}.csv"] = sheet.content_of(
-            columns, [{**row, **own} for row in rows]
-        )
-    files["key.json"] = json.dumps(signed, indent=1).encode()
-    for name, content in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-    return list(dict.fromkeys(name.partition("/")[0] for name in files))
+def _picture(document: Mapping[str, Any]) -> bytes:
+    """The picture of a document as a file that tells nothing of its origin."""
+    dataset = document["dataset"]
+    picture = images.decode(document["image"], f"{dataset} {document['id']}", dataset)
+    return png_bytes(picture)
+
+
+def _columns(has_pictures: bool, has_several_systems: bool) -> list[str]:
+    """The columns of a sheet: a picture or a premise, and a preference among several systems."""
+    unused = {"premise" if has_pictures else "image"}
+    if not has_several_systems:
+        unused.add("preferred")
+    return [column for column in sheet.COLUMNS if column not in unused]

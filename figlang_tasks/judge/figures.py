@@ -1,13 +1,12 @@
-"""What the reports of explanations and of pictures share: who judged, agreement, and numbers as
-people read them.
+"""What reports on explanations and on pictures share: judgements, agreement, numbers for people.
 
-Tables have a row for each thing that was judged, and a column for each annotator.
+A table of judgements has a row for each thing that was judged, and a column for each annotator.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,112 +16,136 @@ from sklearn.metrics import cohen_kappa_score
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import listing
 from figlang_tasks.judge import sheet
-from figlang_tasks.judge.sheet import Accepted
+from figlang_tasks.judge.reports import Annotator
+from figlang_tasks.judge.sheet import Sheet, Spellings
 from figlang_tasks.metrics.agreement import krippendorff_alpha
 
+# --- judgements ---
 
-def gathered(
-    found: Mapping[str, Any],
+
+def gather_judgements(
+    key: Mapping[str, Any],
     sheet_paths: Sequence[Path],
-    places: pd.Index,
-    columns: Mapping[str, Accepted],
-) -> tuple[dict[str, pd.DataFrame], dict[str, Any]]:
-    """A table of what annotators say for each of some columns, by place (item and letter); the head
-    of the report.
+    judged: pd.Index,
+    columns: Mapping[str, Spellings],
+) -> tuple[dict[str, pd.DataFrame], list[Annotator]]:
+    """Read filled sheets into tables of judgements, and list the annotators.
+
+    Args:
+        key: the key of the sheets.
+        sheet_paths: a sheet of each annotator.
+        judged: item and letter of everything that was judged.
+        columns: the columns to read, each with its valid cells.
+
+    Returns:
+        For each of `columns` a table by item and letter, with a column per annotator, and what the
+        sheets say of the annotators.
+
+    Raises:
+        FigLangError: a sheet cannot be read, is empty or belongs to another key, or two are of one
+            annotator.
     """
-    said: dict[str, pd.DataFrame] = {}
-    about = []
+    judgements_by_annotator: dict[str, pd.DataFrame] = {}
+    annotators: list[Annotator] = []
     for path in sheet_paths:
         filled = sheet.read(path, columns)
-        if filled.code != found["sheet"]:
-            raise FigLangError(
-                f"{path} is a sheet of {filled.code}, but the key is of {found['sheet']}: give the"
-                " key of this sheet"
-            )
-        if filled.annotator in said:
-            raise FigLangError(
-                f"{path} is of {filled.annotator}, like another sheet: give each annotator a"
-                " separate sheet, or write the annotator's name into the column annotator"
-            )
-        own = sheet.meanings(filled, columns)
-        if own[[*columns]].isna().all(axis=None):
+        _check_origin(filled, key, judgements_by_annotator)
+        judgements = sheet.read_judgements(filled, columns)
+        if judgements[[*columns]].isna().all(axis=None):
             raise FigLangError(f"{path} is empty: fill it in first")
-        for number in own["row"][~own.index.isin(places)]:
+        for number in judgements["row"][~judgements.index.isin(judged)]:
             raise FigLangError(
                 f"{path}, row {number}: the key has no such item and letter: restore it as it was"
                 " exported"
             )
-        said[filled.annotator] = own.reindex(places)
-        about.append(
-            {
-                "name": filled.annotator,
-                "llm": filled.annotator.startswith(sheet.LLM),
-                "file": path.name,
-            }
+        judgements_by_annotator[filled.annotator] = judgements.reindex(judged)
+        is_llm = filled.annotator.startswith(sheet.LLM_PREFIX)
+        annotators.append({"name": filled.annotator, "llm": is_llm, "file": path.name})
+
+    tables: dict[str, pd.DataFrame] = {}
+    for column in columns:
+        by_annotator = {name: table[column] for name, table in judgements_by_annotator.items()}
+        tables[column] = pd.DataFrame(by_annotator)
+    return tables, annotators
+
+
+def _check_origin(filled: Sheet, key: Mapping[str, Any], annotators: Container[str]) -> None:
+    """Raise a `FigLangError` if a sheet has another key, or an annotator of an earlier sheet."""
+    if filled.code != key["sheet"]:
+        raise FigLangError(
+            f"{filled.path} is a sheet of {filled.code}, but the key is of {key['sheet']}: give the"
+            " key of this sheet"
         )
-    tables = {
-        column: pd.DataFrame({name: own[column] for name, own in said.items()})
-        for column in columns
-    }
-    head = {
-        "written_by": "figlang judge agree",
-        "key": {"sheet": found["sheet"]},
-        "data": found["data"],
-    }
-    return tables, {**head, "annotators": about}
+    if filled.annotator in annotators:
+        raise FigLangError(
+            f"{filled.path} is of {filled.annotator}, like another sheet: give each annotator a"
+            " separate sheet, or write the annotator's name into the column annotator"
+        )
+
+
+# --- agreement ---
 
 
 def share(part: float, whole: float) -> float | None:
-    """None where it is undefined."""
+    """The ratio of two counts; None where it is undefined."""
     return int(part) / int(whole) if whole else None
 
 
-def unanimous(said: pd.DataFrame) -> pd.Series:
-    """The judgements that all annotators agree on, where none is missing."""
-    return said[said.nunique(axis=1, dropna=False).eq(1)].iloc[:, 0].dropna()
+def unanimous(judgements: pd.DataFrame) -> pd.Series:
+    """The judgements on which all annotators agree, and none of which is missing."""
+    is_unanimous = judgements.nunique(axis=1, dropna=False).eq(1)
+    return judgements[is_unanimous].iloc[:, 0].dropna()
 
 
-def majority(said: pd.Series) -> Any:
-    """The judgement of more than half of all annotators; None if there is none."""
-    return next(
-        (each for each, count in said.value_counts().items() if 2 * count > len(said)), None
-    )
+def majority(judgements: pd.Series) -> Any:
+    """The judgement of more than half of all annotators of one thing; None if there is none."""
+    for judgement, count in judgements.value_counts().items():
+        if 2 * count > len(judgements):
+            return judgement
+    return None
 
 
-def kappa(said: pd.DataFrame) -> float | None:
-    """Cohen's kappa of two annotators, where both say something; None where it is undefined."""
-    first, second = said.dropna().to_numpy(dtype=object).T.tolist()
+def kappa(judgements: pd.DataFrame) -> float | None:
+    """Cohen's kappa of two annotators, over what both have judged; None where it is undefined."""
+    first, second = judgements.dropna().to_numpy(dtype=object).T.tolist()
     if len({*first, *second}) < 2:  # both always say the same, or nothing: expected agreement is 1
         return None
     return float(cohen_kappa_score(first, second))
 
 
-def alpha(said: pd.DataFrame) -> float | None:
+def alpha(judgements: pd.DataFrame) -> float | None:
     """Krippendorff's alpha of all annotators; None where it is undefined."""
-    found = krippendorff_alpha(row.dropna().tolist() for _, row in said.iterrows())
-    return None if math.isnan(found) else found
+    units = [row.dropna().tolist() for _, row in judgements.iterrows()]
+    coefficient = krippendorff_alpha(units)
+    return None if math.isnan(coefficient) else coefficient
 
 
-def annotators_text(report: Mapping[str, Any]) -> str:
-    """Who judged, a line each; ``labels_right`` where it is known."""
-    lines = []
-    for each in report["annotators"]:
-        right = (
-            f", labels right {percent(each['labels_right'])} %" if "labels_right" in each else ""
-        )
-        lines.append(f"{each['name']}: {each['file']}{right}")
-        if gaps := each["missing"]:
-            lines[-1] += f", {len(gaps)} judgements missing: {listing(gaps, 20)}"
-    if any(each["llm"] for each in report["annotators"]):
+# --- text ---
+
+
+def annotators_text(annotators: Sequence[Annotator]) -> str:
+    """The annotators in a line each: sheet, share of right labels if known, missing judgements."""
+    lines: list[str] = []
+    for annotator in annotators:
+        line = f"{annotator['name']}: {annotator['file']}"
+        if "labels_right" in annotator:
+            line += f", labels right {percent(annotator['labels_right'])} %"
+        missing = annotator["missing"]
+        if missing:
+            line += f", {len(missing)} judgements missing: {listing(missing, 20)}"
+        lines.append(line)
+    if any(annotator["llm"] for annotator in annotators):
         lines.append(
             "one of the annotators is a language model: this is not agreement between people"
         )
     return "\n".join(lines)
 
 
-def percent(part: float | None) -> str:
-    return "-" if part is None else f"{100 * part:.2f}"
+def percent(share: float | None) -> str:
+    """A share in percent with two decimals; "-" where it is undefined."""
+    return "-" if share is None else f"{100 * share:.2f}"
 
 
-def number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.2f}"
+def number(coefficient: float | None) -> str:
+    """A coefficient with two decimals; "-" where it is undefined."""
+    return "-" if coefficient is None else f"{coefficient:.2f}"

@@ -1,6 +1,4 @@
-"""The answers of a language model, kept in a file as they arrive: no answer is asked, or paid for,
-twice.
-"""
+"""The answers of a language model, kept in a file as they arrive so that none is paid for twice."""
 
 from __future__ import annotations
 
@@ -32,7 +30,7 @@ class KeptAnswer:
         is_truncated: the answer ended at the limit of tokens.
         max_tokens: that limit.
         tokens_read: tokens of the prompt as the server counted them; None if it did not.
-        tokens_written: the same of the answer.
+        tokens_written: tokens of the answer, likewise.
     """
 
     key: str
@@ -48,7 +46,7 @@ _FIELDS = {field.name for field in fields(KeptAnswer)}
 
 
 def key_of(model: str, prompt: str) -> str:
-    """What an answer is known by: the model, and the whole prompt with the output in it."""
+    """The key of an answer: a digest of the model and the whole prompt, with the output in it."""
     return hashlib.sha256(json.dumps([model, prompt]).encode()).hexdigest()
 
 
@@ -63,13 +61,14 @@ class KeptAnswers:
         FigLangError: the folder holds something else.
     """
 
-    def __init__(self, folder: Path, origin: Mapping[str, Any]) -> None:
+    def __init__(self, folder: Path, origin: Mapping[str, object]) -> None:
+        """Read the answers that the folder holds already."""
         self.path = folder / NAME
         self._origin = dict(origin)
         self._by_key: dict[str, KeptAnswer] = {}
         if self.path.exists():
             self._read()
-        elif folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
+        elif folder.exists() and not _is_empty_folder(folder):
             raise FigLangError(
                 f"{folder} exists already and is not overwritten: remove it, or choose another"
                 " --output"
@@ -81,8 +80,9 @@ class KeptAnswers:
         return not self._by_key
 
     def get(self, key: str, max_tokens: int) -> KeptAnswer | None:
-        """The answer by its key; None if it must be asked, as one that ended at a lower limit of
-        tokens than now.
+        """The answer with this key; None if the question is still to be asked.
+
+        An answer that ended at a limit of tokens is asked again if the limit is now higher.
         """
         answer = self._by_key.get(key)
         if answer is not None and answer.is_truncated and answer.max_tokens < max_tokens:
@@ -93,19 +93,19 @@ class KeptAnswers:
         """Make the folder and the file, before anything is paid for."""
         if not self.path.exists():
             write_whole(self.path, _line(self._origin))
-        elif not self.path.read_bytes().endswith(b"\n"):  # a kill has cut the last line
+        elif not self.path.read_bytes().endswith(b"\n"):  # the last line was cut by a kill
             self._append(b"\n")
 
     def add(self, key: str, reply: Reply, max_tokens: int) -> None:
-        """Keep an answer at the end of the file."""
+        """Keep the reply to a question, here and at the end of the file."""
         answer = KeptAnswer(
-            key,
-            reply.text,
-            reply.served_by,
-            reply.is_truncated,
-            max_tokens,
-            reply.tokens_read,
-            reply.tokens_written,
+            key=key,
+            text=reply.text,
+            served_by=reply.served_by,
+            is_truncated=reply.is_truncated,
+            max_tokens=max_tokens,
+            tokens_read=reply.tokens_read,
+            tokens_written=reply.tokens_written,
         )
         self._by_key[key] = answer
         self._append(_line(asdict(answer)))
@@ -115,9 +115,9 @@ class KeptAnswers:
             file.write(content)
 
     def _read(self) -> None:
-        """Read the file: first what the answers are about, then an answer in each line."""
-        lines = self._objects()
-        origin = next(lines, {})
+        """Read the file: what the answers are about in the first line, then an answer in each."""
+        json_objects = self._read_objects()
+        origin = next(json_objects, {})
         if origin.get("model") != self._origin["model"]:
             raise FigLangError(
                 f"{self.path} holds answers of {origin.get('model')}, not of"
@@ -127,26 +127,31 @@ class KeptAnswers:
             raise FigLangError(
                 f"{self.path} holds answers about another run: choose another --output"
             )
-        for values in lines:
-            if _FIELDS <= values.keys():
-                answer = KeptAnswer(**{name: values[name] for name in _FIELDS})
+        for json_object in json_objects:
+            if _FIELDS <= json_object.keys():
+                answer = KeptAnswer(**{name: json_object[name] for name in _FIELDS})
                 self._by_key[answer.key] = answer
 
-    def _objects(self) -> Iterator[dict[str, Any]]:
-        """The JSON objects of the file, a line each; a line that a kill has cut is left out."""
+    def _read_objects(self) -> Iterator[dict[str, Any]]:
+        """Yield the JSON object of each line; a line that was cut by a kill is left out."""
         content = files.read_file(self.path, files.MOST_BYTES_OF_SAMPLES)
         for number, line in enumerate(content.splitlines(), start=1):
             try:
-                values = json.loads(line)
+                json_object = json.loads(line)
             except (ValueError, RecursionError):
-                values = None
-            if isinstance(values, dict):
-                yield values
+                json_object = None
+            if isinstance(json_object, dict):
+                yield json_object
             elif line.strip():
                 logger.warning(
                     f"figlang_tasks: {self.path}, line {number} is no answer and is left out"
                 )
 
 
-def _line(values: Mapping[str, Any]) -> bytes:
-    return (json.dumps(values) + "\n").encode("ascii")
+def _is_empty_folder(path: Path) -> bool:
+    return path.is_dir() and not any(path.iterdir())
+
+
+def _line(json_object: Mapping[str, object]) -> bytes:
+    """A JSON object as a line of the file."""
+    return (json.dumps(json_object) + "\n").encode("ascii")

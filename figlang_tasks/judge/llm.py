@@ -1,7 +1,7 @@
 """A language model as an annotator, at any server of OpenAI's protocol.
 
 It fills in a sheet of ``figlang judge export`` and sees what an annotator sees: no system's name
-and no score. The label is asked first, then the adequacy of each explanation by itself, then the
+and no score. First it is asked the label, then the adequacy of each explanation by itself, then the
 preference.
 """
 
@@ -10,22 +10,43 @@ from __future__ import annotations
 import base64
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias, TypedDict
 
 from figlang_tasks.core import images
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.prompting import prompt_hash, render
 from figlang_tasks.judge import sheet
 from figlang_tasks.judge.server import Content, ModelServer, Reply, ask_all, last_object
-from figlang_tasks.judge.sheet import JUDGED, Sheet
+from figlang_tasks.judge.sheet import JUDGED_COLUMNS, Sheet
 from figlang_tasks.metrics.files import write_whole
 
-_REQUIRED = ("claim", "reference", "explanation", *sheet.SPELLINGS)
+_REQUIRED_COLUMNS = ("claim", "reference", "explanation", "label", "adequate", "error")
 
-_Row = dict[str, Any]
+_Row: TypeAlias = dict[str, Any]
+"""A row of the sheet, by column."""
+
+
+class FilledSheet(TypedDict):
+    """The outcome of filling in a sheet: its requests and the files that were written.
+
+    Attributes:
+        annotator: the name of the annotator in the sheet.
+        asked: the number of requests.
+        unreadable: answers from which no cell was read.
+        failed: requests without an answer.
+        error: the last failure, with its item and column; "" without one.
+        written: the sheet and the log of the answers.
+    """
+
+    annotator: str
+    asked: int
+    unreadable: int
+    failed: int
+    error: str
+    written: list[Path]
 
 
 @dataclass(frozen=True)
@@ -33,7 +54,7 @@ class _Question:
     """One request for the cells of a row.
 
     Attributes:
-        row: the row; of `label` and `preferred` the first one of the item.
+        row: the row; the first one of the item for `label` and `preferred`.
         column: the column to fill in.
         letters: the letters of the item.
         content: what the model sees.
@@ -47,141 +68,193 @@ class _Question:
 
 def fill(
     sheet_path: Path, output: Path, *, model: str, concurrency: int, max_tokens: int
-) -> dict[str, Any]:
-    """Fill in an empty sheet, and tell what was asked. Answers that `output` has already are
-    kept.
+) -> FilledSheet:
+    """Let a language model fill in an empty sheet.
+
+    Each answer is written as it arrives. Cells that `output` holds from an earlier call are kept.
+
+    Args:
+        sheet_path: the empty sheet, with its pictures beside it.
+        output: the filled sheet; a log of the answers stands beside it.
+        model: the name of the model at the server.
+        concurrency: requests at the same time.
+        max_tokens: the longest answer, with its thinking.
+
+    Raises:
+        FigLangError: a sheet cannot be used, there is no key of the server, or several requests
+            failed one after the other.
     """
-    blank = sheet.read(sheet_path, _REQUIRED)
+    blank = sheet.read(sheet_path, _REQUIRED_COLUMNS)
     columns = [*map(str, blank.rows)]
-    annotator = f"{sheet.LLM}{' '.join(model.split())}, prompt {prompt_hash('judge')}"
-    blanked = {**dict.fromkeys(JUDGED, ""), "comment": "", "annotator": annotator}
-    rows = blank.rows.assign(**blanked).to_dict("records")
+    annotator = f"{sheet.LLM_PREFIX}{' '.join(model.split())}, prompt {prompt_hash('judge')}"
+    rows = _empty_rows(blank, annotator)
     if output.exists():
-        _keep(rows, sheet.read(output, _REQUIRED), annotator, blank)
+        _keep_judgements(rows, sheet.read(output, _REQUIRED_COLUMNS), annotator, blank.code)
 
     questions = list(_questions(sheet_path, rows))
     log = output.with_name(f"{output.name.removesuffix('.csv')}.answers.jsonl")
-    counts = {"asked": len(questions), "unreadable": 0, "failed": 0}
-    last_error = ""
+    summary = FilledSheet(
+        annotator=annotator,
+        asked=len(questions),
+        unreadable=0,
+        failed=0,
+        error="",
+        written=[output, log],
+    )
 
     def keep(question: _Question, reply: Reply) -> None:
         """Write an answer into the sheet and the log."""
-        nonlocal last_error
         cells = read_answer(question.column, reply.text, question.letters)
         question.row.update(cells)
         if reply.error:
-            counts["failed"] += 1
-            last_error = f"{reply.error} (item {question.row['item']}, {question.column})"
+            summary["failed"] += 1
+            summary["error"] = f"{reply.error} (item {question.row['item']}, {question.column})"
         elif not cells:
-            counts["unreadable"] += 1
-        _append(log, question, reply, cells)
-        write_whole(output, sheet.content_of(columns, rows))
+            summary["unreadable"] += 1
+        _append_to_log(log, question, reply, cells)
+        write_whole(output, sheet.csv_bytes(columns, rows))
 
     server = ModelServer(model, max_tokens)
-    write_whole(output, sheet.content_of(columns, rows))  # before anything is paid for
+    write_whole(output, sheet.csv_bytes(columns, rows))  # before anything is paid for
     ask_all(
         server, questions, keep, concurrency=concurrency, title="figlang judge llm", kept_in=output
     )
-    return {"annotator": annotator, **counts, "error": last_error, "written": [output, log]}
+    return summary
 
 
-def _append(log: Path, question: _Question, reply: Reply, cells: dict[str, str]) -> None:
-    """Append an answer, or a failure, and what was read of it to the log."""
-    place = {
+def _empty_rows(blank: Sheet, annotator: str) -> list[_Row]:
+    """The rows of a sheet for this annotator, with nothing filled in."""
+    empty_cells = dict.fromkeys([*JUDGED_COLUMNS, "comment"], "")
+    rows: list[_Row] = blank.rows.assign(**empty_cells, annotator=annotator).to_dict("records")
+    return rows
+
+
+def _keep_judgements(rows: Sequence[_Row], earlier: Sheet, annotator: str, code: str) -> None:
+    """Copy the judgements of an earlier call into the rows, after a check that they belong there.
+
+    Args:
+        rows: those to fill in.
+        earlier: the output of the earlier call.
+        annotator: the annotator's name, which must be the same.
+        code: the code of the export, which must be the same.
+    """
+    if earlier.annotator != annotator or earlier.code != code:
+        raise FigLangError(
+            f"{earlier.path} exists, of {earlier.annotator} and the export {earlier.code}, not of"
+            f" {annotator} and {code}: choose another -o"
+        )
+    spellings = sheet.spellings_by_column([*earlier.rows["letter"]])
+    columns = {column: spellings[column] for column in spellings if column in earlier.rows}
+    sheet.read_judgements(earlier, columns)  # raises an error if a cell is not valid
+    cells_of_row = earlier.rows.set_index(["item", "letter"]).filter(JUDGED_COLUMNS)
+    cells_by_item_and_letter = cells_of_row.to_dict("index")
+    for row in rows:
+        row.update(cells_by_item_and_letter.get((row["item"], row["letter"]), {}))
+
+
+def _append_to_log(log: Path, question: _Question, reply: Reply, cells: Mapping[str, str]) -> None:
+    """Append an answer, or a failure, and what was read from it to the log."""
+    entry: dict[str, object] = {
         "item": question.row["item"],
         "letter": question.row["letter"],
         "asked": question.column,
+        "said": reply.text,
     }
-    answer = {"said": reply.text}
     if reply.error:
-        answer["error"] = reply.error
+        entry["error"] = reply.error
     else:
-        answer["model"] = reply.served_by
+        entry["model"] = reply.served_by
+    entry["read"] = cells
     with log.open("a", encoding="ascii") as file:
-        file.write(json.dumps({**place, **answer, "read": cells}) + "\n")
+        file.write(json.dumps(entry) + "\n")
 
 
-def _keep(rows: list[_Row], before: Sheet, annotator: str, blank: Sheet) -> None:
-    """Take over the judgements of the output of an earlier call."""
-    if (before.annotator, before.code) != (annotator, blank.code):
-        raise FigLangError(
-            f"{before.path} exists, of {before.annotator} and the export {before.code}, not of"
-            f" {annotator} and {blank.code}: choose another -o"
-        )
-    accepted = sheet.accepted([*before.rows["letter"]])
-    sheet.meanings(
-        before, {column: values for column, values in accepted.items() if column in before.rows}
-    )
-    said = before.rows.set_index(["item", "letter"]).filter(JUDGED).to_dict("index")
+# --- questions ---
+
+
+def _questions(sheet_path: Path, rows: Sequence[_Row]) -> Iterator[_Question]:
+    """Yield the questions whose cells are empty, item by item."""
+    rows_by_item: dict[str, list[_Row]] = {}
     for row in rows:
-        row.update(said.get((row["item"], row["letter"]), {}))
+        rows_by_item.setdefault(row["item"], []).append(row)
+    for item_rows in rows_by_item.values():
+        picture = _picture(sheet_path, item_rows[0])
+        letters = tuple(row["letter"] for row in item_rows)
+        for row, column, prompt in _prompts(item_rows):
+            content = [*picture, {"type": "text", "text": prompt}]
+            yield _Question(row, column, letters, content)
+
+
+def _prompts(item_rows: Sequence[_Row]) -> Iterator[tuple[_Row, str, str]]:
+    """Yield row, column and prompt of each question about an item whose cells are empty.
+
+    Which explanation is preferred is only asked if there are several.
+    """
+    first = item_rows[0]
+    texts = {column: first.get(column) for column in ("premise", "claim", "reference")}
+    if not any(row["label"] for row in item_rows):
+        yield first, "label", render("judge/label.jinja", **texts)
+    for row in item_rows:
+        if not row["adequate"]:
+            prompt = render("judge/adequacy.jinja", explanation=row["explanation"], **texts)
+            yield row, "adequate", prompt
+    has_preference = "preferred" in first and len(item_rows) > 1
+    if has_preference and not any(row["preferred"] for row in item_rows):
+        explanations = {row["letter"]: row["explanation"] for row in item_rows}
+        prompt = render("judge/preference.jinja", explanations=explanations, **texts)
+        yield first, "preferred", prompt
 
 
 def _picture(sheet_path: Path, row: _Row) -> Content:
-    """The picture of a row as a JPEG, if it has one.
+    """The picture of a row as a JPEG; empty if the row has none.
 
-    A sheet may be of somebody else, and its pictures go to a server: no other file may.
+    Somebody else may have written the sheet, and its pictures go to a server. So only a file below
+    the sheet's folder may be read.
     """
     if not row.get("image"):
         return []
-    where, content = f"{sheet_path}, item {row['item']}", io.BytesIO()
-    path = images.below(sheet_path.parent, row["image"], where)
-    images.decode_file(path, where).save(content, "JPEG", quality=85)
-    address = f"data:image/jpeg;base64,{base64.b64encode(content.getvalue()).decode()}"
-    return [{"type": "image_url", "image_url": {"url": address}}]
+    origin = f"{sheet_path}, item {row['item']}"
+    path = images.below(sheet_path.parent, row["image"], origin)
+    buffer = io.BytesIO()
+    images.decode_file(path, origin).save(buffer, "JPEG", quality=85)
+    encoded = base64.b64encode(buffer.getvalue()).decode()
+    return [{"type": "image_url", "image_url": {"url": f"data:image/jpeg;base64,{encoded}"}}]
 
 
-def _questions(sheet_path: Path, rows: list[_Row]) -> Iterator[_Question]:
-    """The questions without an answer; which explanation is preferred only where there are
-    several.
-    """
-    items: dict[str, list[_Row]] = {}
-    for row in rows:
-        items.setdefault(row["item"], []).append(row)
-    for own in items.values():
-        first, explanations = own[0], {row["letter"]: row["explanation"] for row in own}
-        picture = _picture(sheet_path, first)
-        texts = {name: first.get(name) for name in ("premise", "claim", "reference")}
-        prompts = []
-        if not any(row["label"] for row in own):
-            prompts.append((first, "label", render("judge/label.jinja", **texts)))
-        for row in own:
-            if not row["adequate"]:
-                prompt = render("judge/adequacy.jinja", explanation=row["explanation"], **texts)
-                prompts.append((row, "adequate", prompt))
-        if "preferred" in first and len(own) > 1 and not any(row["preferred"] for row in own):
-            prompts.append(
-                (
-                    first,
-                    "preferred",
-                    render("judge/preference.jinja", explanations=explanations, **texts),
-                )
-            )
-        for row, asked, prompt in prompts:
-            yield _Question(
-                row, asked, tuple(explanations), [*picture, {"type": "text", "text": prompt}]
-            )
+# --- answers ---
 
 
 def read_answer(column: str, answer: str, letters: Sequence[str] = ()) -> dict[str, str]:
-    """The cells that an answer gives by its last JSON object with the column; empty if that would
-    be a guess.
+    """Read the cells that an answer fills in, from its last JSON object with the column.
+
+    Empty if the cells would be a guess: a value is not valid, or adequacy and error contradict each
+    other.
+
+    Args:
+        column: `label`, `adequate` (with `error`) or `preferred`.
+        answer: what the model said.
+        letters: the letters of the item.
     """
-    texts = {}
+    texts: dict[str, str] = {}
     for name, value in last_object(answer, column).items():
         if isinstance(value, str | bool | int):
             texts[name] = str(value)
     if texts.get("error", "").strip().casefold() == "none":
         del texts["error"]
-    accepted = sheet.accepted(letters)
-    columns = ("adequate", "error") if column == "adequate" else (column,)
-    try:
-        cells = {name: sheet.spelled(texts.get(name, ""), accepted[name]) for name in columns}
-    except ValueError:
-        return {}
-    if column == "adequate" and (cells["adequate"], cells["error"] is None) not in (
-        ("yes", True),
-        ("no", False),
-    ):
-        return {}
-    return {name: cell for name, cell in cells.items() if cell is not None}
+
+    columns = ["adequate", "error"] if column == "adequate" else [column]
+    spellings = sheet.spellings_by_column(letters)
+    cells: dict[str, str] = {}
+    for name in columns:
+        try:
+            cell = sheet.read_cell(texts.get(name, ""), spellings[name])
+        except ValueError:
+            return {}
+        if cell is not None:
+            cells[name] = cell
+    if column == "adequate":
+        is_adequate = cells.get("adequate") == "yes" and "error" not in cells
+        is_inadequate = cells.get("adequate") == "no" and "error" in cells
+        if not is_adequate and not is_inadequate:
+            return {}
+    return cells

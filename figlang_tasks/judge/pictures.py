@@ -1,5 +1,6 @@
-"""Pictures of text-to-image models that people sort into a paper's categories: blind sheets, and
-the paper's table.
+"""Pictures of text-to-image models that people sort into a paper's categories.
+
+`export` writes blind sheets, `agree` counts what annotators filled in, `text` prints it.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import pandas as pd
 
@@ -18,70 +19,104 @@ from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.optional_modules import Sorting
 from figlang_tasks.core.text import table
 from figlang_tasks.judge import figures, sheet
-from figlang_tasks.judge.export import png, write
+from figlang_tasks.judge import key as keys
+from figlang_tasks.judge.export_folder import png_bytes, write_export
 from figlang_tasks.judge.figures import number, percent, share
+from figlang_tasks.judge.key import DrawnPicture
+from figlang_tasks.judge.reports import PictureReport, SortedPictures
 
 BATCH = 5
 """Pictures of a phrase that are shown together (IRFL, section 3.1.3)."""
+
 PROMPTS = "prompts.jsonl"
+"""The file with the prompts of a folder of pictures."""
+
 _FIELDS = ("file", "prompt", "input", "phrase", "definitions", "data")
-_Line = Mapping[str, Any]
+
+_PromptLine: TypeAlias = Mapping[str, Any]
+"""A line of `PROMPTS`: the `_FIELDS` of one picture."""
+
+
+class _Picture(NamedTuple):
+    """A generated picture: the system that made it, its file, and the line of its prompt."""
+
+    system: str
+    path: Path
+    line: _PromptLine
+
+
+# --- export ---
 
 
 def export(
     arguments: Sequence[str], output: Path, *, task: str, seed: int, annotators: int
 ) -> list[str]:
-    """Names of what was written into `output`, an empty folder: sheets, pictures and the key."""
-    sortings = {name: _sorting(name) for name in names_with("sorting")}
-    benchmark_of_task = {sorting.task: name for name, sorting in sortings.items()}
-    if task not in benchmark_of_task:
-        raise FigLangError(
-            f"--task {task}: no task has pictures to sort but {', '.join(benchmark_of_task)}"
-        )
-    benchmark = benchmark_of_task[task]
-    sorting = sortings[benchmark]
-    folders: dict[str, Path] = {}
-    for argument in arguments:
-        name, _, path = (
-            argument.rpartition("=") if not Path(argument).exists() else ("", "", argument)
-        )
-        folders[name or Path(path).resolve().name] = Path(path)
-    if len(folders) < len(arguments):
-        raise FigLangError(
-            f"two folders have one name, of {', '.join(folders)}: give names, NAME=FOLDER"
-        )
-    (first, lines), *others = [(folder, _lines(folder, sorting)) for folder in folders.values()]
-    for folder, other in others:
-        if other != lines:
-            raise FigLangError(f"{first} and {folder} differ in {PROMPTS}: generate from one")
-    rows, drawn, contents = [], [], {}
-    for item, batch in enumerate(_batches(folders, lines, random.Random(seed)), start=1):
-        for letter, (system, file, line) in zip(sheet.LETTERS, batch, strict=False):
+    """Write blind sheets of the pictures that several systems made from the same prompts.
+
+    Args:
+        arguments: folders of pictures, ``FOLDER`` or ``NAME=FOLDER``.
+        output: an empty folder.
+        task: the task that the pictures are for.
+        seed: of the order of the pictures.
+        annotators: the number of sheets.
+
+    Returns:
+        The names of what was written into `output`: sheets, pictures and the key.
+
+    Raises:
+        FigLangError: the task has no pictures to sort, or the folders cannot be judged together.
+    """
+    benchmark = _benchmark_of_task(task)
+    sorting = _sorting(benchmark)
+    folders = _folders_by_name(arguments)
+    lines = _shared_prompts(folders, sorting)
+
+    rows: list[dict[str, object]] = []
+    drawn_pictures: list[DrawnPicture] = []
+    files: dict[str, bytes] = {}
+    batches = _batches(folders, lines, random.Random(seed))
+    for item, batch in enumerate(batches, start=1):
+        for letter, picture in zip(sheet.LETTERS, batch, strict=False):
             image = f"images/{item:03}{letter}.png"
-            contents[image] = png(images.decode_file(file, str(file)))
-            told = {
-                "phrase": line["phrase"],
-                "definitions": "\n".join(map(str, line["definitions"])),
-            }
-            rows.append({"item": item, "letter": letter, "image": image, **told})
-            hidden = {
-                "system": system,
-                **{name: line[name] for name in ("input", "prompt", "file")},
-            }
-            drawn.append({"number": item, "letter": letter, **hidden})
-    return write(
-        output,
-        contents,
-        sheet.PICTURES,
-        rows,
-        annotators,
+            files[image] = png_bytes(images.decode_file(picture.path, str(picture.path)))
+            rows.append(
+                {
+                    "item": item,
+                    "letter": letter,
+                    "image": image,
+                    "phrase": picture.line["phrase"],
+                    "definitions": "\n".join(map(str, picture.line["definitions"])),
+                }
+            )
+            drawn_pictures.append(
+                {
+                    "number": item,
+                    "letter": letter,
+                    "system": picture.system,
+                    "input": picture.line["input"],
+                    "prompt": picture.line["prompt"],
+                    "file": picture.line["file"],
+                }
+            )
+    key = keys.sign(
         benchmark=benchmark,
         data=lines[0]["data"],
         seed=seed,
         systems=list(folders),
-        asked={given: sum(line["input"] == given for line in lines) for given in sorting.inputs},
-        pictures=drawn,
+        asked=_count_prompts(lines, sorting),
+        pictures=drawn_pictures,
     )
+    return write_export(output, files, sheet.PICTURE_COLUMNS, rows, annotators, key)
+
+
+def _benchmark_of_task(task: str) -> str:
+    """The benchmark whose pictures of this task people sort."""
+    benchmark_of_task = {_sorting(name).task: name for name in names_with("sorting")}
+    if task not in benchmark_of_task:
+        raise FigLangError(
+            f"--task {task}: no task has pictures to sort but {', '.join(benchmark_of_task)}"
+        )
+    return benchmark_of_task[task]
 
 
 def _sorting(benchmark: str) -> Sorting:
@@ -92,19 +127,45 @@ def _sorting(benchmark: str) -> Sorting:
     return sorting
 
 
-def _lines(folder: Path, sorting: Sorting) -> list[_Line]:
-    """The prompts of a folder, some of whose pictures are there."""
+def _folders_by_name(arguments: Sequence[str]) -> dict[str, Path]:
+    """The folder of each system, named by the user (``NAME=FOLDER``) or like the folder."""
+    folders: dict[str, Path] = {}
+    for argument in arguments:
+        name = ""
+        path = argument
+        if not Path(argument).exists():
+            name, _, path = argument.rpartition("=")
+        folders[name or Path(path).resolve().name] = Path(path)
+    if len(folders) < len(arguments):
+        raise FigLangError(
+            f"two folders have one name, of {', '.join(folders)}: give names, NAME=FOLDER"
+        )
+    return folders
+
+
+def _shared_prompts(folders: Mapping[str, Path], sorting: Sorting) -> list[_PromptLine]:
+    """The prompts of all folders, which must be the same."""
+    lines_by_folder = {folder: _prompts(folder, sorting) for folder in folders.values()}
+    first, lines = next(iter(lines_by_folder.items()))
+    for folder, lines_of_folder in lines_by_folder.items():
+        if lines_of_folder != lines:
+            raise FigLangError(f"{first} and {folder} differ in {PROMPTS}: generate from one")
+    return lines
+
+
+def _prompts(folder: Path, sorting: Sorting) -> list[_PromptLine]:
+    """The prompts of a folder that holds at least one of their pictures."""
     path = folder / PROMPTS
-    lines: list[_Line] = []
-    for where, values in row_files.lines(path, _FIELDS) if path.exists() else ():
-        if isinstance(values, str):
-            raise FigLangError(f"{where} {values}")
-        if values["input"] not in sorting.inputs:
-            raise FigLangError(
-                f"{where}: input is {values['input']!r}, must be one of {', '.join(sorting.inputs)}"
-            )
-        images.below(folder, values["file"], where)
-        lines.append(values)
+    lines: list[_PromptLine] = []
+    if path.exists():
+        for origin, line in row_files.lines(path, _FIELDS):
+            if isinstance(line, str):  # what is wrong with it
+                raise FigLangError(f"{origin} {line}")
+            if line["input"] not in sorting.inputs:
+                inputs = ", ".join(sorting.inputs)
+                raise FigLangError(f"{origin}: input is {line['input']!r}, must be one of {inputs}")
+            images.below(folder, line["file"], origin)
+            lines.append(line)
     if not any((folder / line["file"]).exists() for line in lines):
         raise FigLangError(
             f"{folder} has no {PROMPTS}, or none of the pictures that it names: write it with"
@@ -114,92 +175,139 @@ def _lines(folder: Path, sorting: Sorting) -> list[_Line]:
 
 
 def _batches(
-    folders: Mapping[str, Path], lines: Sequence[_Line], generator: random.Random
-) -> Iterator[list[tuple[str, Path, _Line]]]:
-    """The pictures that are shown together: the system, the file and the line of each."""
-    for _, group in groupby(lines, key=lambda line: line["phrase"]):
-        shown = [
-            (name, folder / line["file"], line)
-            for line in group
-            for name, folder in folders.items()
-        ]
-        shown = [each for each in shown if each[1].exists()]
-        generator.shuffle(shown)
-        yield from (shown[start : start + BATCH] for start in range(0, len(shown), BATCH))
+    folders: Mapping[str, Path], lines: Sequence[_PromptLine], generator: random.Random
+) -> Iterator[list[_Picture]]:
+    """Yield the pictures that are shown together, which are of one phrase, in a drawn order."""
+    for _, lines_of_phrase in groupby(lines, key=lambda line: line["phrase"]):
+        pictures: list[_Picture] = []
+        for line in lines_of_phrase:
+            for system, folder in folders.items():
+                path = folder / line["file"]
+                if path.exists():
+                    pictures.append(_Picture(system, path, line))
+        generator.shuffle(pictures)
+        for start in range(0, len(pictures), BATCH):
+            yield pictures[start : start + BATCH]
 
 
-# --- what was said ---
+def _count_prompts(lines: Sequence[_PromptLine], sorting: Sorting) -> dict[str, int]:
+    """The number of prompts of each kind."""
+    inputs = [line["input"] for line in lines]
+    return {kind: inputs.count(kind) for kind in sorting.inputs}
 
 
-def agree(found: Mapping[str, Any], sheet_paths: Sequence[Path]) -> dict[str, Any]:
-    """Sort the pictures of an export by filled sheets: the category of a picture is that of more
-    than half of them.
+# --- what annotators filled in ---
+
+
+def agree(key: Mapping[str, Any], sheet_paths: Sequence[Path]) -> PictureReport:
+    """Count into which categories annotators sorted the pictures of an export.
+
+    A picture has the category that more than half of the annotators chose.
     """
-    sorting = _sorting(found["benchmark"])
-    drawn = pd.DataFrame(found["pictures"]).rename(columns={"number": "item"}).astype({"item": str})
-    drawn = drawn.set_index(["item", "letter"])
-    tables, report = figures.gathered(
-        found, sheet_paths, drawn.index, {"category": sorting.categories}
-    )
+    sorting = _sorting(key["benchmark"])
+    pictures = pd.DataFrame(key["pictures"]).rename(columns={"number": "item"})
+    pictures = pictures.astype({"item": str}).set_index(["item", "letter"])
+    columns = {"category": sorting.categories}
+    tables, annotators = figures.gather_judgements(key, sheet_paths, pictures.index, columns)
     votes = tables["category"]
-    for each in report["annotators"]:
-        each["missing"] = [
-            f"{item} {letter}" for item, letter in votes.index[votes[each["name"]].isna()]
-        ]
+    for annotator in annotators:
+        missing = votes.index[votes[annotator["name"]].isna()]
+        annotator["missing"] = [f"{item} {letter}" for item, letter in missing]
+
     category = votes.apply(figures.majority, axis=1)
-    systems = []
-    for system in found["systems"]:
-        for given in sorting.inputs:
-            own = category[drawn["system"].eq(system) & drawn["input"].eq(given)]
-            row = {
-                "system": system,
-                "input": given,
-                "asked": found["asked"][given],
-                "pictures": len(own),
-            }
-            shares = {name: share(own.eq(name).sum(), len(own)) for name in sorting.categories}
-            systems.append(
-                {**row, "categories": shares, "no_majority": share(own.isna().sum(), len(own))}
-            )
-    report |= {
-        "pictures": len(votes),
-        "with_majority": share(category.count(), len(votes)),
-        "systems": systems,
-        "pairs": [
-            {"annotators": [*two], "category_kappa": figures.kappa(votes[[*two]])}
-            for two in combinations(votes, 2)
-        ],
-        "published": sorting.published,
+    systems: list[SortedPictures] = []
+    for system in key["systems"]:
+        for kind in sorting.inputs:
+            chosen = category[pictures["system"].eq(system) & pictures["input"].eq(kind)]
+            asked = key["asked"][kind]
+            systems.append(_sorted_pictures(system, kind, asked, chosen, sorting))
+    pairs: list[dict[str, Any]] = []
+    for pair in combinations(votes, 2):
+        pairs.append({"annotators": [*pair], "category_kappa": figures.kappa(votes[[*pair]])})
+
+    report = PictureReport(
+        written_by="figlang judge agree",
+        key={"sheet": key["sheet"]},
+        data=key["data"],
+        annotators=annotators,
+        pictures=len(votes),
+        with_majority=share(category.count(), len(votes)),
+        systems=systems,
+        pairs=pairs,
+        published=sorting.published,
+    )
+    if len(annotators) > 2:
+        report["alpha"] = figures.alpha(votes)
+    return report
+
+
+def _sorted_pictures(
+    system: str, kind: str, asked: int, category: pd.Series, sorting: Sorting
+) -> SortedPictures:
+    """The shares of categories among the pictures of one system from one kind of prompt.
+
+    Args:
+        system: the name of the system.
+        kind: the kind of prompt.
+        asked: the number of prompts of this kind.
+        category: of each picture; None without a majority.
+        sorting: the categories.
+    """
+    pictures = len(category)
+    return {
+        "system": system,
+        "input": kind,
+        "asked": asked,
+        "pictures": pictures,
+        "categories": {
+            name: share(category.eq(name).sum(), pictures) for name in sorting.categories
+        },
+        "no_majority": share(category.isna().sum(), pictures),
     }
-    return report | ({"alpha": figures.alpha(votes)} if len(votes.columns) > 2 else {})
 
 
 # --- text ---
 
 
 def text(report: Mapping[str, Any]) -> str:
-    """A report as tables for people; shares in percent."""
+    """A report as tables for people, with shares in percent."""
     head = (
-        f"{report['pictures']} pictures, from prompts of"
-        f" {report['data']}\n{figures.annotators_text(report)}"
+        f"{report['pictures']} pictures, from prompts of {report['data']}\n"
+        f"{figures.annotators_text(report['annotators'])}"
     )
     published = report["published"]
-    rows = [["%", "input", "pictures", *report["systems"][0]["categories"], "no majority"]]
-    for prefix, systems in (("", report["systems"]), ("published: ", published["rows"])):
-        for each in systems:
-            count = str(each["pictures"]) + (f" of {each['asked']}" if each.get("asked") else "")
-            shares = [percent(value) for value in each["categories"].values()]
-            left = percent(each["no_majority"]) if "no_majority" in each else ""
-            rows.append([f"{prefix}{each['system']}", each["input"], count, *shares, left])
-    kappas = [["Cohen's kappa", "category"]]
-    kappas += [
-        [" / ".join(pair["annotators"]), number(pair["category_kappa"])] for pair in report["pairs"]
-    ]
-    if "alpha" in report:
-        kappas.append(["all, Krippendorff's alpha", number(report["alpha"])])
     closing = f"published, not measured here: {published['source']}"
-    agreed = (
-        f"more than half of the annotators agree on {percent(report['with_majority'])} % of the"
-        " pictures"
-    )
-    return "\n\n".join([head, table(rows), closing, f"{table(kappas)}\n{agreed}"]) + "\n"
+    with_majority = percent(report["with_majority"])
+    agreed = f"more than half of the annotators agree on {with_majority} % of the pictures"
+    paragraphs = [head, _categories_table(report), closing, f"{_agreement_table(report)}\n{agreed}"]
+    return "\n\n".join(paragraphs) + "\n"
+
+
+def _categories_table(report: Mapping[str, Any]) -> str:
+    """The shares of categories for each system and kind of prompt, above the published ones."""
+    categories = report["systems"][0]["categories"]
+    rows = [["%", "input", "pictures", *categories, "no majority"]]
+    rows += [_categories_row(system["system"], system) for system in report["systems"]]
+    for system in report["published"]["rows"]:
+        rows.append(_categories_row(f"published: {system['system']}", system))
+    return table(rows)
+
+
+def _categories_row(name: str, system: Mapping[str, Any]) -> list[str]:
+    """The row of one system and kind of prompt; published ones may lack counts."""
+    pictures = str(system["pictures"])
+    if system.get("asked"):
+        pictures += f" of {system['asked']}"
+    shares = [percent(category_share) for category_share in system["categories"].values()]
+    no_majority = percent(system["no_majority"]) if "no_majority" in system else ""
+    return [name, system["input"], pictures, *shares, no_majority]
+
+
+def _agreement_table(report: Mapping[str, Any]) -> str:
+    """The coefficients of agreement of each pair of annotators, and of all of them."""
+    rows = [["Cohen's kappa", "category"]]
+    for pair in report["pairs"]:
+        rows.append([" / ".join(pair["annotators"]), number(pair["category_kappa"])])
+    if "alpha" in report:
+        rows.append(["all, Krippendorff's alpha", number(report["alpha"])])
+    return table(rows)

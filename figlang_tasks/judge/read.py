@@ -1,16 +1,18 @@
-"""``figlang judge read``: a language model reads what our readers left in a finished run, and a new
-run says so.
+"""``figlang judge read``: a language model reads the answers that our readers left in a run.
+
+`ask` asks it, and `write` writes a new run with its readings beside ours.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from figlang_tasks.core.prompting import prompt_hash
+from figlang_tasks.core.record import Record
 from figlang_tasks.judge.kept_answers import KeptAnswer, KeptAnswers
 from figlang_tasks.judge.server import ModelServer, Reply, ask_all
 from figlang_tasks.judge.unread import ReadableTask, UnreadAnswer, UnreadAnswers, read_option
@@ -29,13 +31,13 @@ from figlang_tasks.scoring.readings import READ_BY
 
 @dataclass
 class Usage:
-    """What the requests of one call cost.
+    """The requests of one call and their tokens.
 
     Attributes:
         requests: those that were sent, failed ones too.
         failed: how many of them failed.
-        error: of the last that failed, with the row that it was about.
-        unreported: answers of which the server did not report the tokens.
+        error: the last failure, with the row that it was about; "" without one.
+        unreported: answers whose tokens the server did not report.
         tokens_read: tokens of the prompts.
         tokens_written: tokens of the answers.
     """
@@ -62,11 +64,11 @@ class Usage:
 
 @dataclass(frozen=True)
 class TaskReading:
-    """What a model has read of a task.
+    """What a model has read in the answers of a task.
 
     Attributes:
         unread: how many answers our readers left.
-        counts: of these by the status of the model's reading.
+        counts: how many of them have each status of the model's reading.
         truncated: how many of these readings ended at the limit of tokens without an option.
         metric: the headline metric.
         estimate: its value by our readers.
@@ -84,12 +86,12 @@ class TaskReading:
 def unanswered(
     unread: UnreadAnswers, kept_answers: KeptAnswers, max_tokens: int
 ) -> list[UnreadAnswer]:
-    """The questions that are still to be asked."""
-    return [
-        question
-        for question in unread.questions
-        if kept_answers.get(question.key, max_tokens) is None
-    ]
+    """The questions that are still to be asked, with this limit of tokens."""
+    questions: list[UnreadAnswer] = []
+    for question in unread.questions:
+        if kept_answers.get(question.key, max_tokens) is None:
+            questions.append(question)
+    return questions
 
 
 def ask(
@@ -101,6 +103,13 @@ def ask(
     max_tokens: int,
 ) -> None:
     """Ask the questions that are still to be asked, and keep each answer as it arrives.
+
+    Args:
+        unread: the answers that a model has to read.
+        kept_answers: those of the model so far.
+        usage: counts the requests.
+        concurrency: requests at the same time.
+        max_tokens: the longest answer, with its thinking.
 
     Raises:
         FigLangError: there is no key, or several requests failed one after the other.
@@ -129,7 +138,7 @@ def ask(
 
 
 def write(unread: UnreadAnswers, kept_answers: KeptAnswers, folder: Path) -> dict[str, TaskReading]:
-    """Write the run with the model's readings beside ours, and return what was read by task."""
+    """Write the run with the model's readings beside ours; return what was read, by task."""
     changed: dict[str, ChangedTask] = {}
     readings: dict[str, TaskReading] = {}
     for name, readable in unread.tasks.items():
@@ -141,9 +150,7 @@ def write(unread: UnreadAnswers, kept_answers: KeptAnswers, folder: Path) -> dic
 def _with_readings(
     readable: ReadableTask, model: str, kept_answers: KeptAnswers
 ) -> tuple[ChangedTask, TaskReading]:
-    """A task with the model's readings in its records and their metric beside ours, and what was
-    read.
-    """
+    """Add the model's readings to a task: the changed task to write, and a summary."""
     task = readable.task
     readings: dict[int, Reading] = {}
     served_by: set[str] = set()
@@ -151,17 +158,14 @@ def _with_readings(
     for unread in readable.unread:
         answer = kept_answers.get(unread.key, max_tokens=0)
         reading = _reading_of(readable, unread, model, answer)
-        readings[unread.place] = reading
+        readings[unread.index] = reading
         if answer is not None:
             served_by.add(answer.served_by)
-            truncated += answer.is_truncated and reading["status"] == "unreadable"
+            if answer.is_truncated and reading["status"] == "unreadable":
+                truncated += 1
 
-    lines = []
-    for place, line in enumerate(task.samples):
-        lines.append({**line, "sample": {**line["sample"], READ_BY: readings.get(place)}})
-    read_task = replace(task, samples=tuple(lines))
-    metric, estimates, new_values = _estimates(task, read_task)
-
+    read_task = _add_readings(task, readings)
+    metric, estimates, new_estimates = _estimates(task, read_task)
     statuses = Counter(reading["status"] for reading in readings.values())
     counts = {status: statuses[status] for status in get_args(ReadingStatus)}
     metadata = {
@@ -172,10 +176,10 @@ def _with_readings(
         "unread": len(readings),
         **counts,
     }
-    changed = ChangedTask(
-        replace(read_task, reported=estimates), new_values, {"read_by_model": metadata}
+    changed_task = ChangedTask(
+        replace(read_task, reported=estimates), new_estimates, {"read_by_model": metadata}
     )
-    reading_of_task = TaskReading(
+    summary = TaskReading(
         unread=len(readings),
         counts=counts,
         truncated=truncated,
@@ -183,45 +187,74 @@ def _with_readings(
         estimate=estimates[metric][OVERALL],
         estimate_by_model=estimates[f"{metric}{SUFFIX}"][OVERALL],
     )
-    return changed, reading_of_task
+    return changed_task, summary
+
+
+def _add_readings(task: TaskRun, readings: Mapping[int, Reading]) -> TaskRun:
+    """A task whose records hold the model's readings.
+
+    Args:
+        task: the task.
+        readings: by the index of the sample; the other records get None.
+    """
+    samples: list[dict[str, Any]] = []
+    for index, sample in enumerate(task.samples):
+        record = {**sample["sample"], READ_BY: readings.get(index)}
+        samples.append({**sample, "sample": record})
+    return replace(task, samples=tuple(samples))
 
 
 def _reading_of(
     readable: ReadableTask, unread: UnreadAnswer, model: str, answer: KeptAnswer | None
 ) -> Reading:
-    """What the model read in an answer, and what the record would say of it."""
+    """What the model read in an unread answer, with the fields of the record that say the same.
+
+    Args:
+        readable: the task.
+        unread: the answer that our readers left.
+        model: the name of the model.
+        answer: what the model said about it; None if the request failed.
+    """
     if answer is None:
         return Reading(model=model, status="failed", value=None, fields={})
     status, label = read_option(answer.text, unread.labels)
     if label is None:
         return Reading(model=model, status=status, value=None, fields={})
-    record = readable.task.records[unread.place]
+    record = readable.task.records[unread.index]
     fields = {**readable.choice.fields(record, label), "status": "read", "rule": READ_BY}
     return Reading(model=model, status=status, value=label, fields=fields)
 
 
 def _estimates(task: TaskRun, read_task: TaskRun) -> tuple[str, Estimates, Estimates]:
-    """The name of the headline metric, all estimates of a task once a model has read it, and the
-    new ones among them.
+    """The headline metric of a task that a model has read, its estimates, and the new ones.
 
-    Reported estimates stay as they are. A run that reports none gets all that its records give.
+    Estimates that the run reports stay as they are. A run that reports none gets all that its
+    records give.
+
+    Args:
+        task: the task of the run.
+        read_task: the same task with the model's readings.
     """
     headline = task.compute_from_records(headline_measure)
     assert headline is not None  # else the task is left out
-    by_model = Measures.of(read_by_model(headline), row_of=task.measures.row_of)
-    new_values: Estimates = read_task.compute_from_records(
-        lambda measures, records: evaluate(records, by_model)
-    )
+    measures_by_model = Measures.of(read_by_model(headline), row_of=task.measures.row_of)
+
+    def evaluate_by_model(measures: Measures, records: Sequence[Record]) -> Estimates:
+        return evaluate(records, measures_by_model)
+
+    def evaluate_by_us(measures: Measures, records: Sequence[Record]) -> Estimates:
+        return evaluate(records, measures.recomputable)
+
+    new_estimates = read_task.compute_from_records(evaluate_by_model)
     our_estimates = task.reported
     if headline.name not in our_estimates:
-        our_estimates = task.compute_from_records(
-            lambda measures, records: evaluate(records, measures.recomputable)
-        )
-        new_values = {**our_estimates, **new_values}
+        our_estimates = task.compute_from_records(evaluate_by_us)
+        new_estimates = {**our_estimates, **new_estimates}
 
     estimates: dict[str, Mapping[str, Estimate]] = {}
-    for name, scopes in our_estimates.items():
-        estimates[name] = scopes
-        if name == headline.name:
-            estimates[f"{name}{SUFFIX}"] = new_values[f"{name}{SUFFIX}"]
-    return headline.name, estimates, new_values
+    for metric, estimates_by_scope in our_estimates.items():
+        estimates[metric] = estimates_by_scope
+        if metric == headline.name:
+            name_by_model = f"{metric}{SUFFIX}"
+            estimates[name_by_model] = new_estimates[name_by_model]
+    return headline.name, estimates, new_estimates

@@ -22,15 +22,18 @@ Content: TypeAlias = list[dict[str, Any]]
 """The parts of a user's turn, texts and pictures, as the protocol has them."""
 
 _RETRIES = 5
-_FAILURES_IN_A_ROW = 3
-"""So many requests that fail one after the other end the work: the server is gone, or the key is
-wrong.
-"""
+
+_MOST_FAILURES_IN_A_ROW = 3
+"""How many failures in a row end the work: the server is gone, or the key is wrong."""
+
 _WITHOUT_TEMPERATURE = ("gpt-5", "o1", "o3", "o4")
-"""How names of OpenAI's models begin that take no temperature, and the limit of tokens under
-another name.
+"""Beginnings of the names of OpenAI's models that take no temperature.
+
+They also take the limit of tokens under another name.
 """
+
 _FLAT_OBJECT = re.compile(r"\{[^{}]*\}")
+"""A JSON object without objects inside."""
 
 
 class Question(Protocol):
@@ -38,7 +41,7 @@ class Question(Protocol):
 
     @property
     def content(self) -> Content:
-        """The user's turn."""
+        """The parts of the user's turn."""
 
 
 _AnyQuestion = TypeVar("_AnyQuestion", bound=Question)
@@ -46,15 +49,16 @@ _AnyQuestion = TypeVar("_AnyQuestion", bound=Question)
 
 @dataclass(frozen=True)
 class Reply:
-    """What came of one request.
+    """The answer to one request, or why there is none.
 
     Attributes:
-        text: the model's answer, secrets of this machine hidden: it is saved, and may be published.
+        text: the model's answer without the secrets of this machine: it is saved, and may be
+            published.
         error: why there is no answer; "" if there is one.
         served_by: the model's name as the server has it.
         is_truncated: the answer ended at the limit of tokens.
         tokens_read: tokens of the request as the server counts them; None if it does not.
-        tokens_written: the same of the answer.
+        tokens_written: tokens of the answer, likewise.
     """
 
     text: str
@@ -77,6 +81,7 @@ class ModelServer:
     """
 
     def __init__(self, model: str, max_tokens: int) -> None:
+        """Connect to the server; nothing is sent yet."""
         self.model = model
         self._settings: dict[str, Any] = {"temperature": 0, "max_tokens": max_tokens}
         if model.startswith(_WITHOUT_TEMPERATURE):
@@ -89,15 +94,15 @@ class ModelServer:
         self._model_names = ModelNames()
 
     def ask(self, content: Content) -> Reply:
-        """Ask once. A failure of any kind is a reply with an error."""
+        """Send one request. A failure of any kind is a reply with an error."""
         messages: Any = [{"role": "user", "content": content}]
         completions = self._client.chat.completions.with_raw_response
         try:
             response = completions.create(model=self.model, messages=messages, **self._settings)
             reply = read_reply(response.content, self._address)
-        # A ValueError: the reply is no chat completion, or the request cannot be sent (a key that
-        # HTTP cannot carry).
         except (openai.OpenAIError, ValueError) as error:
+            # A ValueError says that the reply is no chat completion, or that the request cannot be
+            # sent (a key that HTTP cannot carry).
             message = redaction.redacted(str(error).rstrip("."))
             return Reply("", error=f"{type(error).__name__}: {printable(message, limit=300)}")
         self._model_names.check(self.model, reply)
@@ -141,13 +146,15 @@ def ask_all(
     try:
         for question in questions:
             waiting[pool.submit(server.ask, question.content)] = question
-        for future in tqdm(
-            as_completed(list(waiting)), title, len(waiting), unit="request", disable=None
-        ):
+        completed = as_completed(list(waiting))
+        for future in tqdm(completed, title, len(waiting), unit="request", disable=None):
             reply = future.result()
             keep(waiting.pop(future), reply)
-            failures_in_a_row = failures_in_a_row + 1 if reply.error else 0
-            if failures_in_a_row == _FAILURES_IN_A_ROW:
+            if not reply.error:
+                failures_in_a_row = 0
+                continue
+            failures_in_a_row += 1
+            if failures_in_a_row == _MOST_FAILURES_IN_A_ROW:
                 raise FigLangError(
                     f"{server.model}: {failures_in_a_row} requests failed one after the other, the"
                     f" last with {reply.error}. The answers so far are in {kept_in}: run the"
@@ -164,9 +171,7 @@ def ask_all(
 
 
 def last_object(answer: str, key: str) -> Mapping[str, Any]:
-    """The last JSON object with a key that an answer holds outside of its thoughts; empty if there
-    is none.
-    """
+    """The last JSON object with this key in an answer, outside of its thoughts; empty if none."""
     last: Mapping[str, Any] = {}
     for json_object in _json_objects(without_thoughts(answer)):
         if key in json_object:
@@ -175,7 +180,7 @@ def last_object(answer: str, key: str) -> Mapping[str, Any]:
 
 
 def _json_objects(text: str) -> Iterator[Mapping[str, Any]]:
-    """The JSON objects in a text that have none inside."""
+    """Yield the JSON objects in a text that have no object inside."""
     for match in _FLAT_OBJECT.finditer(text):
         try:
             yield json.loads(match[0])

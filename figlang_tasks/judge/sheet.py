@@ -1,12 +1,11 @@
-"""Annotation sheets: CSV files that spreadsheet programs open, people fill in, and this reads
-again.
+"""Annotation sheets: CSV files that people fill in with a spreadsheet program.
 
-A sheet has one row for each explanation. Rows of an item (one sample) share its number; within it a
-letter stands for the system. `label` and `preferred` are asked once an item: in any of its rows, or
-in all alike.
+A sheet of explanations has one row per explanation. Rows of an item (one sample) share its number;
+within it a letter stands for the system. `label` and `preferred` are filled in once per item: in
+any of its rows, or in all alike.
 
-A sheet of generated pictures has one row for each picture, and a `category` to fill in; an item is
-some pictures of one phrase.
+A sheet of generated pictures has one row per picture, and a `category` to fill in; an item is some
+pictures of one phrase.
 """
 
 from __future__ import annotations
@@ -25,22 +24,41 @@ from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import listing, no_formula, printable_lines
 
 LETTERS = string.ascii_uppercase
+
 ERRORS = ("hallucination", "unsound", "incomplete", "verbose")
-"""The paper's taxonomy (section 5): not faithful to the image, against logic or common sense,
-without the key reason, too long."""
+"""The paper's taxonomy (section 5).
+
+Not faithful to the image, against logic or common sense, without the key reason, too long.
+"""
+
 NO_PREFERENCE = "none"
-LLM = "LLM judge "
+"""The cell `preferred` of an item whose explanations are all bad or all alike."""
+
+LLM_PREFIX = "LLM judge "
 """How the annotator's name begins in a sheet that a language model filled in."""
 
-Accepted: TypeAlias = Mapping[str, Sequence[str]]
-"""The values of a cell, and how each may be written, in lower case."""
-
 COLUMNS: tuple[str, ...] = (
-    *("item", "letter", "image", "premise", "claim", "reference", "label"),  # image or premise
-    *("explanation", "adequate", "error", "preferred", "comment", "annotator", "sheet"),
+    "item",
+    "letter",
+    "image",  # or the premise
+    "premise",
+    "claim",
+    "reference",
+    "label",
+    "explanation",
+    "adequate",
+    "error",
+    "preferred",
+    "comment",
+    "annotator",
+    "sheet",
 )
-JUDGED = ("label", "adequate", "error", "preferred")
-PICTURES = (
+"""The columns of a sheet of explanations."""
+
+JUDGED_COLUMNS = ("label", "adequate", "error", "preferred")
+"""Those that an annotator fills in."""
+
+PICTURE_COLUMNS = (
     "item",
     "letter",
     "image",
@@ -51,21 +69,32 @@ PICTURES = (
     "annotator",
     "sheet",
 )
-_PLACE = ["item", "letter", "annotator", "sheet"]
+"""The columns of a sheet of generated pictures."""
 
-SPELLINGS: Mapping[str, Accepted] = {
+_KNOWN_COLUMNS = tuple(dict.fromkeys([*COLUMNS, *PICTURE_COLUMNS]))
+_REQUIRED_COLUMNS = ["item", "letter", "annotator", "sheet"]
+
+Spellings: TypeAlias = Mapping[str, Sequence[str]]
+"""The values of a column, each with the cells that mean it, in lower case."""
+
+_SPELLINGS_BY_COLUMN: Mapping[str, Spellings] = {
     "label": {"entailment": ("entailment", "e", "1"), "contradiction": ("contradiction", "c", "0")},
     "adequate": {"yes": ("yes", "y", "true", "1"), "no": ("no", "n", "false", "0")},
     "error": {error: (error, error[0]) for error in ERRORS},
 }
+"""The spellings that do not depend on the number of systems."""
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """A sheet as it was read: the rows of one annotator, of the export `code`.
+    """A sheet as it was read.
 
-    `rows` has the known columns, as they were before they were made safe. The index counts as a
-    spreadsheet program does: the head is row 1.
+    Attributes:
+        path: the file.
+        annotator: whose judgements it holds.
+        code: that of the export, which its key has too.
+        rows: the known columns, with texts as they were before they were made safe for spreadsheet
+            programs. The index counts as these do: the head is row 1.
     """
 
     path: Path
@@ -74,31 +103,70 @@ class Sheet:
     rows: pd.DataFrame
 
 
-def content_of(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> bytes:
-    """A sheet's bytes: UTF-8 with a byte order mark, every cell quoted (RFC 4180), none a
+# --- writing ---
+
+
+def csv_bytes(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> bytes:
+    """A sheet as the content of a file; a row's missing columns are empty cells.
+
+    The file is in UTF-8 with a byte order mark, every cell is quoted (RFC 4180), and none is a
     formula.
     """
-    cells = [
-        [no_formula(printable_lines(row.get(column, ""))) for column in columns] for row in rows
-    ]
-    frame = pd.DataFrame(cells, columns=list(columns))
-    return frame.to_csv(index=False, quoting=csv.QUOTE_ALL, lineterminator="\r\n").encode(
-        "utf-8-sig"
-    )
+    safe_rows: list[list[str]] = []
+    for row in rows:
+        cells = [printable_lines(row.get(column, "")) for column in columns]
+        safe_rows.append([no_formula(cell) for cell in cells])
+    frame = pd.DataFrame(safe_rows, columns=list(columns))
+    text = frame.to_csv(index=False, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
+    return text.encode("utf-8-sig")
 
 
 # --- reading ---
 
 
 def read(path: Path, required: Iterable[str] = ()) -> Sheet:
-    """A sheet with the `required` columns, as `content_of` wrote it, or as a spreadsheet program
-    saved it again.
+    """Read a sheet as `csv_bytes` wrote it, or as a spreadsheet program saved it again.
 
-    What is judged is ASCII: an encoding other than UTF-8 damages the texts alone.
+    All that an annotator fills in is ASCII: an encoding other than UTF-8 damages the texts alone.
+
+    Args:
+        path: the sheet.
+        required: columns that it must have beside item, letter, annotator and sheet.
+
+    Raises:
+        FigLangError: it is no such sheet, has an item and letter twice, or holds rows of several
+            annotators or exports.
     """
+    frame = _read_cells(path)
+    head = [cell.strip().lower() for cell in frame.iloc[0]]
+    _check_head(path, head, [*_REQUIRED_COLUMNS, *required])
+    frame = frame.set_axis(head, axis=1)
+    frame = frame.set_axis(frame.index + 1).iloc[1:]  # numbered as in a spreadsheet program
+
+    is_filled = frame.apply(_is_filled).any(axis=1)
+    columns = [column for column in _KNOWN_COLUMNS if column in head]
+    rows = frame[is_filled][columns].apply(_without_safety_quotes)
+    rows[_REQUIRED_COLUMNS] = rows[_REQUIRED_COLUMNS].apply(_with_single_spaces)
+    for number in rows.index[rows.duplicated(["item", "letter"])]:
+        raise FigLangError(
+            f"{path}, row {number}: an earlier row has the same item and letter: delete one"
+        )
+
+    origins = rows[["annotator", "sheet"]].drop_duplicates()
+    if len(origins) != 1 or origins.eq("").any(axis=None):
+        raise FigLangError(
+            f"{path} has rows of {len(origins)} annotators or exports (first in the rows"
+            f" {listing(origins.index)}), must be of one with a name: restore them"
+        )
+    annotator, code = origins.iloc[0]
+    return Sheet(path, annotator, code, rows)
+
+
+def _read_cells(path: Path) -> pd.DataFrame:
+    """All cells of a CSV file as texts, with the head in the first row."""
     files.check_file(path)
     try:
-        frame = pd.read_csv(
+        return pd.read_csv(
             path,
             sep=None,
             engine="python",
@@ -114,86 +182,116 @@ def read(path: Path, required: Iterable[str] = ()) -> Sheet:
             f"{path} is no CSV file with a head ({error}): save the sheet again as CSV UTF-8; a"
             " comment belongs into one cell, in quotes where it holds a separator"
         ) from error
-    head = [cell.strip().lower() for cell in frame.iloc[0]]
-    known = dict.fromkeys([*COLUMNS, *PICTURES])
-    for column in known:
-        if head.count(column) > 1 or (column not in head and column in (*_PLACE, *required)):
+
+
+def _check_head(path: Path, head: Sequence[str], required: Sequence[str]) -> None:
+    """Raise a `FigLangError` unless the head has the required columns, and no known one twice."""
+    for column in _KNOWN_COLUMNS:
+        is_missing = column in required and column not in head
+        if is_missing or head.count(column) > 1:
             raise FigLangError(
                 f"{path}: its first row has {head.count(column)} columns {column}, must have one:"
                 " save the sheet of figlang judge export, with its head, as CSV UTF-8 with commas,"
                 " semicolons or tabs"
             )
-    frame = frame.set_axis(head, axis=1).set_axis(frame.index + 1).iloc[1:]
-    frame = frame[frame.apply(lambda cells: cells.str.strip().ne("")).any(axis=1)]
-    rows = frame[[column for column in known if column in head]].apply(
-        lambda cells: cells.str.removeprefix("'")
-    )
-    rows[_PLACE] = rows[_PLACE].apply(lambda cells: cells.str.split().str.join(" "))
-    for number in rows.index[rows.duplicated(["item", "letter"])]:
-        raise FigLangError(
-            f"{path}, row {number}: an earlier row has the same item and letter: delete one"
-        )
-    origins = rows[["annotator", "sheet"]].drop_duplicates()
-    if len(origins) != 1 or origins.eq("").any(axis=None):
-        raise FigLangError(
-            f"{path} has rows of {len(origins)} annotators or exports (first in the rows"
-            f" {listing(origins.index)}), must be of one with a name: restore them"
-        )
-    annotator, code = origins.iloc[0]
-    return Sheet(path, annotator, code, rows)
 
 
-def accepted(letters: Sequence[str]) -> dict[str, Accepted]:
-    """The valid cells of each column that is judged; `preferred` is one where there are several
-    letters.
+def _is_filled(cells: pd.Series) -> pd.Series:
+    return cells.str.strip().ne("")
+
+
+def _without_safety_quotes(cells: pd.Series) -> pd.Series:
+    """The cells without the quote that keeps a spreadsheet program from running a formula."""
+    return cells.str.removeprefix("'")
+
+
+def _with_single_spaces(cells: pd.Series) -> pd.Series:
+    return cells.str.split().str.join(" ")
+
+
+# --- what an annotator filled in ---
+
+
+def spellings_by_column(letters: Sequence[str]) -> dict[str, Spellings]:
+    """The valid cells of each column that an annotator fills in.
+
+    Args:
+        letters: those of the systems; `preferred` is only a column if there are several.
     """
-    preferred = {
-        NO_PREFERENCE: (NO_PREFERENCE, "-"),
-        **{letter: (letter.casefold(),) for letter in letters},
-    }
-    return {**SPELLINGS, **({"preferred": preferred} if len(letters) > 1 else {})}
+    spellings = dict(_SPELLINGS_BY_COLUMN)
+    if len(letters) > 1:
+        preferred: dict[str, tuple[str, ...]] = {NO_PREFERENCE: (NO_PREFERENCE, "-")}
+        for letter in letters:
+            preferred[letter] = (letter.casefold(),)
+        spellings["preferred"] = preferred
+    return spellings
 
 
-def spelled(cell: str, values: Accepted) -> str | None:
-    """The value that a cell means; None for an empty cell. Case and white space around it do not
-    matter.
+def read_cell(cell: str, spellings: Spellings) -> str | None:
+    """The value that a cell means, whatever its case and spaces; None for an empty cell.
+
+    Raises:
+        ValueError: the cell means none of the values.
     """
     text = " ".join(cell.split()).casefold()
     if not text:
         return None
-    for value, cells in values.items():
+    for value, cells in spellings.items():
         if text in cells:
             return value
-    choices = "; ".join(", ".join(cells) for cells in values.values())
+    choices = "; ".join(", ".join(cells) for cells in spellings.values())
     raise ValueError(f"{cell[:60]!r} is none of: {choices}")
 
 
-def meanings(sheet: Sheet, columns: Mapping[str, Accepted]) -> pd.DataFrame:
-    """What the cells of some columns mean, by item and letter, and the number of the `row`; None
-    for an empty cell.
+def read_judgements(sheet: Sheet, columns: Mapping[str, Spellings]) -> pd.DataFrame:
+    """The values of the cells in some columns, by item and letter; None for an empty cell.
+
+    Args:
+        sheet: the filled sheet.
+        columns: the columns to read, each with its valid cells.
+
+    Returns:
+        A column for each of `columns`, and ``row`` with the number of the row.
+
+    Raises:
+        FigLangError: a cell is not valid, an adequate explanation has an error, or an item has two
+            labels or preferences.
     """
-    found = sheet.rows[["item", "letter"]].assign(row=sheet.rows.index)
-    for column, values in columns.items():
-        said = []
+    judgements = sheet.rows[["item", "letter"]].assign(row=sheet.rows.index)
+    for column, spellings in columns.items():
+        values: list[str | None] = []
         for number, cell in sheet.rows[column].items():
             try:
-                said.append(spelled(cell, values))
+                values.append(read_cell(cell, spellings))
             except ValueError as error:
                 raise FigLangError(
                     f"{sheet.path}, row {number}, column {column}: {error}"
                 ) from error
-        found[column] = pd.Series(said, index=found.index, dtype=object)
-    if "adequate" in columns:
-        for number in found["row"][found["adequate"].eq("yes") & found["error"].notna()]:
+        judgements[column] = pd.Series(values, index=judgements.index, dtype=object)
+    _check_errors(sheet, judgements)
+    for column in ("label", "preferred"):
+        if column in columns:
+            _check_one_per_item(sheet, judgements, column)
+    return judgements.set_index(["item", "letter"])
+
+
+def _check_errors(sheet: Sheet, judgements: pd.DataFrame) -> None:
+    """Raise a `FigLangError` if an adequate explanation has an error."""
+    if "adequate" not in judgements:
+        return
+    is_contradictory = judgements["adequate"].eq("yes") & judgements["error"].notna()
+    for number in judgements["row"][is_contradictory]:
+        raise FigLangError(
+            f"{sheet.path}, row {number}: an adequate explanation has an error: clear the cell"
+            " adequate or error"
+        )
+
+
+def _check_one_per_item(sheet: Sheet, judgements: pd.DataFrame, column: str) -> None:
+    """Raise a `FigLangError` if rows of one item hold different values in a column."""
+    for item, values in judgements.groupby("item")[column]:
+        if values.nunique() > 1:
             raise FigLangError(
-                f"{sheet.path}, row {number}: an adequate explanation has an error: clear the cell"
-                " adequate or error"
+                f"{sheet.path}, column {column}: item {item} has"
+                f" {listing(values.dropna(), 5, ' and ')}: keep one"
             )
-    for column in [each for each in ("label", "preferred") if each in columns]:
-        for item, values in found.groupby("item")[column]:
-            if values.nunique() > 1:
-                raise FigLangError(
-                    f"{sheet.path}, column {column}: item {item} has"
-                    f" {listing(values.dropna(), 5, ' and ')}: keep one"
-                )
-    return found.set_index(["item", "letter"])

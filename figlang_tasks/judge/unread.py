@@ -1,7 +1,7 @@
-"""Which answers of a finished run our readers left, and what a language model is asked about them.
+"""The answers of a finished run that our readers left, and the prompts about them.
 
-It is told the question in general, the options and the answer, and nothing else of the row or its
-record.
+A prompt tells a language model the question in general, the options and the answer, and nothing
+else of the row or its record.
 """
 
 from __future__ import annotations
@@ -26,50 +26,58 @@ from figlang_tasks.scoring.read_by_model import ReadingStatus, headline_measure
 from figlang_tasks.scoring.readings import READ_BY
 
 _BY_SCORES: Final = ("scores", "no_scores")
+"""Statuses of answers that are scores."""
+
 _NOTHING_TO_READ: Final = ("read", "empty", "missing", *_BY_SCORES)
-"""Statuses of records in whose answer nothing is left to read: it was read, is in scores, or has no
-words.
-"""
+"""Statuses of answers that were read, have no words, or are scores."""
 
-_HEAD, _TAIL = 4_000, 8_000
-"""Characters of a long answer that are shown from its beginning and from its end."""
+_HEAD_CHARACTERS = 4_000
+_TAIL_CHARACTERS = 8_000
+"""How much of a long answer a prompt shows, from its beginning and from its end."""
 
-_CHARACTERS_OF_A_TOKEN = 4
-_AROUND_A_LABEL = " \t\n()[].:*\"'"
+_BYTES_PER_TOKEN = 4
+_AROUND_LABELS = " \t\n()[].:*\"'"
+"""Characters that may stand around a label."""
 
 
 @dataclass(frozen=True)
 class UnreadAnswer:
-    """An answer that our readers left.
+    """An answer that our readers left, with the question about it.
 
     Attributes:
-        row: of which task and row it is, for messages.
-        place: of its line in the samples file, from 0.
-        labels: of the options.
+        row: its task and row, for messages.
+        index: of its sample in the samples file, from 0.
+        labels: the labels of the options.
         prompt: what the model is asked about it.
-        key: by which the model's answer is kept.
+        key: the key under which the model's answer is kept.
     """
 
     row: str
-    place: int
+    index: int
     labels: tuple[str, ...]
     prompt: str
     key: str
 
     @property
     def content(self) -> Content:
-        """The user's turn."""
+        """The parts of the user's turn."""
         return [{"type": "text", "text": self.prompt}]
 
     @property
     def estimated_tokens(self) -> int:
         """About how many tokens the prompt has."""
-        return len(self.prompt.encode()) // _CHARACTERS_OF_A_TOKEN
+        return len(self.prompt.encode()) // _BYTES_PER_TOKEN
 
 
 @dataclass(frozen=True)
 class ReadableTask:
-    """A task whose answers choose something."""
+    """A task whose answers choose something.
+
+    Attributes:
+        task: the task.
+        choice: what it offers to choose.
+        unread: its answers that our readers left, in the order of the samples.
+    """
 
     task: TaskRun
     choice: Choice
@@ -78,12 +86,12 @@ class ReadableTask:
 
 @dataclass(frozen=True)
 class UnreadAnswers:
-    """What a language model has to read of a run.
+    """The answers of a run that a language model has to read.
 
     Attributes:
         run: the run.
-        model: that is to read it.
-        tasks: those that offer a choice, by name.
+        model: the model that is to read it.
+        tasks: the tasks that offer a choice, by name.
         left_out: why the other tasks are left out, by name.
     """
 
@@ -94,15 +102,15 @@ class UnreadAnswers:
 
     @property
     def origin(self) -> dict[str, Any]:
-        """What the model's answers are about."""
-        samples = {
-            readable.task.path.name: readable.task.sha256 for readable in self.tasks.values()
-        }
-        return {"model": self.model, "samples": samples}
+        """What the model's answers are about: the model, and the digest of each samples file."""
+        digests: dict[str, str] = {}
+        for readable in self.tasks.values():
+            digests[readable.task.path.name] = readable.task.sha256
+        return {"model": self.model, "samples": digests}
 
     @property
     def questions(self) -> list[UnreadAnswer]:
-        """One of each different prompt."""
+        """The unread answers without those whose prompt is the same as an earlier one."""
         by_key: dict[str, UnreadAnswer] = {}
         for readable in self.tasks.values():
             for answer in readable.unread:
@@ -111,7 +119,7 @@ class UnreadAnswers:
 
 
 def find_unread(run: Run, model: str) -> UnreadAnswers:
-    """Find the answers of a run that our readers left.
+    """Find the answers of a run that our readers left, for a model to read.
 
     Raises:
         FigLangError: no task offers a choice, a language model has read the run already, its files
@@ -131,7 +139,7 @@ def find_unread(run: Run, model: str) -> UnreadAnswers:
                 " from"
             )
         task.check_consistent()
-        tasks[name] = ReadableTask(task, choice, _unread_of(task, choice, model))
+        tasks[name] = ReadableTask(task, choice, _unread_answers(task, choice, model))
     if not tasks:
         reasons = listing(f"{name}: {reason}" for name, reason in left_out.items())
         raise FigLangError(
@@ -141,7 +149,7 @@ def find_unread(run: Run, model: str) -> UnreadAnswers:
 
 
 def choice_of(benchmark: Benchmark, task: TaskRun) -> Choice | None:
-    """What a task offers to choose; None if it offers nothing (`figlang_tasks.core.choice`)."""
+    """The choice that a task offers; None if its answers choose nothing."""
     module = benchmark.module("choice")
     if module is None:
         return None
@@ -156,83 +164,99 @@ def _why_left_out(task: TaskRun, choice: Choice | None) -> str:
         return "its answers choose nothing"
     if all(record["status"] in _BY_SCORES for record in task.records):
         return "answered by scores"
-    headline = task.compute_from_records(headline_measure)
-    return "it has no main metric with a value" if headline is None else ""
+    if task.compute_from_records(headline_measure) is None:
+        return "it has no main metric with a value"
+    return ""
 
 
-def _unread_of(task: TaskRun, choice: Choice, model: str) -> tuple[UnreadAnswer, ...]:
-    """The answers of a task that our readers left, in the order of the samples file."""
+def _unread_answers(task: TaskRun, choice: Choice, model: str) -> tuple[UnreadAnswer, ...]:
+    """The answers of a task that our readers left, in the order of the samples."""
     documents = RunDocuments(task)
     unread: list[UnreadAnswer] = []
-    for place, line in enumerate(task.samples):
-        record: Record = line["sample"]
-        if record["status"] in _NOTHING_TO_READ:
-            continue
-        output = _output(task, line)
-        if notes.is_refusal(output):
-            continue
-        output = _shown(choice.answer_in(output))
-        if not output:
+    for index, sample in enumerate(task.samples):
+        record: Record = sample["sample"]
+        answer = _answer_to_show(task, sample, choice)
+        if not answer:
             continue
         document = documents[record["id"]] if choice.needs_document else None
         with task.reporting_damage(f"a record, {record['id']},"):
             options = choice.options(record, document)
-        if options:
-            prompt = _prompt(choice.question, options, output)
-            unread.append(
-                UnreadAnswer(
-                    f"{task.task}, row {record['id']}",
-                    place,
-                    tuple(options),
-                    prompt,
-                    key_of(model, prompt),
-                )
+        if not options:
+            continue
+        prompt = _prompt(choice.question, options, answer)
+        unread.append(
+            UnreadAnswer(
+                row=f"{task.task}, row {record['id']}",
+                index=index,
+                labels=tuple(options),
+                prompt=prompt,
+                key=key_of(model, prompt),
             )
+        )
     return tuple(unread)
 
 
-def _prompt(question: str, options: Mapping[str, str], output: str) -> str:
-    """What the model is asked about an answer; each option is one line."""
-    in_one_line = {label: " ".join(text.split()) for label, text in options.items()}
-    return whole_characters(
-        render("judge/read.jinja", question=question, options=in_one_line, output=output)
-    )
+def _answer_to_show(task: TaskRun, sample: Mapping[str, Any], choice: Choice) -> str:
+    """The answer of a sample as a model gets to see it; "" if nothing is left to read in it."""
+    if sample["sample"]["status"] in _NOTHING_TO_READ:
+        return ""
+    output = _output(task, sample)
+    if notes.is_refusal(output):
+        return ""
+    return _shortened(choice.answer_in(output))
 
 
-def _output(task: TaskRun, line: Mapping[str, Any]) -> str:
-    """What the evaluated model said."""
-    texts = outputs(line)
+def _output(task: TaskRun, sample: Mapping[str, Any]) -> str:
+    """What the evaluated model said.
+
+    Raises:
+        RunError: the sample has no output.
+    """
+    texts = outputs(sample)
     if not texts:
         raise RunError(
-            f"{task.path}: row {line['sample']['id']} has no output (filtered_resps), so nobody can"
-            " read it: restore the file that the harness wrote"
+            f"{task.path}: row {sample['sample']['id']} has no output (filtered_resps), so nobody"
+            " can read it: restore the file that the harness wrote"
         )
     return texts[0]
 
 
-def _shown(output: str) -> str:
-    """The part of an output that a model gets to see: without thoughts, of a long one both ends.
-    May be empty.
-    """
+def _shortened(output: str) -> str:
+    """An output without its thoughts, and of a long one both ends; it may be empty."""
     text = Answer.of(output).raw.strip()
-    if len(text) <= _HEAD + _TAIL:
+    if len(text) <= _HEAD_CHARACTERS + _TAIL_CHARACTERS:
         return text
-    return f"{text[:_HEAD]}\n[...]\n{text[-_TAIL:]}"
+    return f"{text[:_HEAD_CHARACTERS]}\n[...]\n{text[-_TAIL_CHARACTERS:]}"
+
+
+def _prompt(question: str, options: Mapping[str, str], answer: str) -> str:
+    """What the model is asked about an answer; each option stands in one line."""
+    options_in_a_line = {label: " ".join(text.split()) for label, text in options.items()}
+    prompt = render("judge/read.jinja", question=question, options=options_in_a_line, output=answer)
+    return whole_characters(prompt)
 
 
 def read_option(answer: str, labels: Sequence[str]) -> tuple[ReadingStatus, str | None]:
-    """How a language model's answer is read, and the label that it gives by its last JSON
-    object.
+    """Read which option a language model names, in the last JSON object of its answer.
+
+    Args:
+        answer: what the language model said.
+        labels: the labels of the options.
+
+    Returns:
+        The status of the reading, and the label of the option if the status is ``read``.
     """
-    value = last_object(answer, "option").get("option", "")
-    if value is None:
+    option = last_object(answer, "option").get("option", "")
+    if option is None:
         return "none", None
-    if isinstance(value, bool):
-        value = "Yes" if value else "No"
-    if not isinstance(value, str | int):
+    if isinstance(option, bool):
+        option = "Yes" if option else "No"
+    if not isinstance(option, str | int):
         return "unreadable", None
-    spelling = str(value).strip(_AROUND_A_LABEL).casefold()
+    spelling = str(option).strip(_AROUND_LABELS).casefold()
     for label in labels:
         if label.casefold() == spelling:
             return "read", label
-    return ("none", None) if spelling == "none" else ("unreadable", None)
+    if spelling == "none":
+        return "none", None
+    return "unreadable", None

@@ -82,9 +82,12 @@ def _runs_by_task(runs: Sequence[Run]) -> dict[str, dict[str, list[TaskRun]]]:
 
 
 def _have_one_task_on_the_same_data(runs: Sequence[Run]) -> bool:
-    if any(len(run.tasks) != 1 for run in runs):
-        return False
-    return len({_only_task(run).data for run in runs}) == 1
+    data_of_runs = set()
+    for run in runs:
+        if len(run.tasks) != 1:
+            return False
+        data_of_runs.add(_only_task(run).data)
+    return len(data_of_runs) == 1
 
 
 def _only_task(run: Run) -> TaskRun:
@@ -197,8 +200,12 @@ def _check_same_version(task: str, baseline: _LabelledRun, candidate: _LabelledR
 
 
 def _warn_of_other_prompts(task: str, baseline: _LabelledRun, candidate: _LabelledRun) -> None:
-    hashes = [labelled.run.metadata.get("prompt_hash") for labelled in (baseline, candidate)]
-    if None not in hashes and len(set(hashes)) > 1:
+    """Warn if the hashes of two runs' prompts differ; a run may have none."""
+    baseline_hash = baseline.run.metadata.get("prompt_hash")
+    candidate_hash = candidate.run.metadata.get("prompt_hash")
+    if baseline_hash is None or candidate_hash is None:
+        return
+    if baseline_hash != candidate_hash:
         logger.warning(
             f"figlang_tasks: {task}: {baseline.label} and {candidate.label} used different prompts"
         )
@@ -210,20 +217,19 @@ def check_same_scorer(task: str, runs_by_name: RunsByName) -> None:
     Args:
         task: begins the message.
     """
-    explained_runs: list[_LabelledRun] = []
+    scorers: set[str | None] = set()
+    signatures: set[str] = set()
+    scorer_texts: list[str] = []
     for name, runs in runs_by_name.items():
         for run in runs:
-            if run.has_explanations:
-                explained_runs.append(_LabelledRun(name, run))
-
-    scorers = {run.scorer for _, run in explained_runs}
-    # A samples file without its results file has no signature.
-    signatures = {run.signature for _, run in explained_runs if run.signature is not None}
+            if not run.has_explanations:
+                continue
+            scorers.add(run.scorer)
+            if run.signature is not None:  # A samples file without its results file has none.
+                signatures.add(run.signature)
+            scorer_texts.append(f"{name}: {run.signature or run.scorer or 'no scores'}")
     if len(scorers) <= 1 and len(signatures) <= 1:
         return
-    scorer_texts = [
-        f"{name}: {run.signature or run.scorer or 'no scores'}" for name, run in explained_runs
-    ]
     raise ComparisonError(
         f"{task}: the explanations have different scorers ({'; '.join(scorer_texts)}). Score all"
         " with one scorer (figlang score --scorer), or compare labels alone (figlang compare"

@@ -35,19 +35,21 @@ class Difference:
         scope: ``all`` for all rows.
         baseline: the name of the run that was given earlier.
         candidate: the name of the run that was given later.
-        baseline_value: on the scale of the metric; the mean over repeats, and over several answers
-            to a row.
+        baseline_value, candidate_value: on the scale of the metric; the mean over repeats, and
+            over several answers to a row.
         difference: the candidate's value minus the baseline's.
         low, high: the 95 % interval of the difference. Like each p, None without a test, or with
             too few rows.
         p_randomization: two-sided; None where a run has repeats.
         p_holm: `p`, adjusted for all tests of the call.
-        baseline_rows: rows of the benchmark in the value; None if unknown, or if repeats differ.
+        baseline_rows, candidate_rows: rows of the benchmark in the value; None if unknown, or if
+            repeats differ.
         smallest: the smallest true difference that these rows can show
             (`figlang_tasks.metrics.significance.smallest_difference`).
         p_repeats: two-sided, in place of `p_randomization` where a run has repeats.
-        baseline_repeats: runs of that name; several answers to a row (``--repeats``) are one run.
-        baseline_sd: the standard deviation over repeats; None for one run.
+        baseline_repeats, candidate_repeats: runs of that name; several answers to a row
+            (``--repeats``) are one run.
+        baseline_sd, candidate_sd: the standard deviation over repeats; None for one run.
     """
 
     task: str
@@ -187,24 +189,23 @@ def _finite_estimates(run: TaskRun) -> dict[MetricScope, Estimate]:
 
 def _declared_measures(runs_by_name: RunsByName) -> dict[str, Measure]:
     """The measures of the runs by name, in the order of tables."""
-    declared: dict[str, Measure] = {}
+    measures_by_name: dict[str, Measure] = {}
     for runs in runs_by_name.values():
         for run in runs:
-            declared.update(run.measures.by_name)
-    return declared
+            measures_by_name.update(run.measures.by_name)
+    return measures_by_name
 
 
 def _in_table_order(
-    metric_scopes: Iterable[MetricScope], declared: Mapping[str, Measure]
+    metric_scopes: Iterable[MetricScope], measures_by_name: Mapping[str, Measure]
 ) -> list[MetricScope]:
     """Metrics as their benchmark declares them; scopes of each in the order of the estimates."""
     unique = list(dict.fromkeys(metric_scopes))
-    metric_ranks = {metric: rank for rank, metric in enumerate(declared)}
-    scopes = dict.fromkeys(metric_scope.scope for metric_scope in unique)
-    scope_ranks = {scope: rank for rank, scope in enumerate(scopes)}
+    metrics = list(measures_by_name)
+    scopes = list(dict.fromkeys(metric_scope.scope for metric_scope in unique))
 
     def rank(metric_scope: MetricScope) -> tuple[int, int]:
-        return metric_ranks[metric_scope.metric], scope_ranks[metric_scope.scope]
+        return metrics.index(metric_scope.metric), scopes.index(metric_scope.scope)
 
     return sorted(unique, key=rank)
 
@@ -230,37 +231,43 @@ class _Repeats:
     @property
     def standard_deviation(self) -> float | None:
         """The sample standard deviation over repeats; None for a single run."""
-        return float(np.std(self.values, ddof=1)) if len(self.estimates) > 1 else None
+        if len(self.estimates) == 1:
+            return None
+        return float(np.std(self.values, ddof=1))
 
     @property
     def rows(self) -> int | None:
         """Rows that the value is taken over; None if unknown, or if repeats differ."""
-        row_counts = {estimate.rows for estimate in self.estimates}
-        return row_counts.pop() if len(row_counts) == 1 else None
+        rows = self.estimates[0].rows
+        if any(estimate.rows != rows for estimate in self.estimates):
+            return None
+        return rows
 
 
 def _compare_task(
     task: str, runs_by_name: RunsByName, choice: _MetricChoice, resamples: int, seed: int
 ) -> list[Difference]:
     """The differences of every two runs on one task, by each metric that is chosen."""
-    declared = _declared_measures(runs_by_name)
-    estimates_by_name = {
-        name: [_finite_estimates(run) for run in runs] for name, runs in runs_by_name.items()
-    }
-    chosen = _chosen_metrics(estimates_by_name.values(), declared, choice)
-    if _need_explanation_scores(chosen, runs_by_name):
+    measures_by_name = _declared_measures(runs_by_name)
+    estimates_by_name: dict[str, list[dict[MetricScope, Estimate]]] = {}
+    for name, runs in runs_by_name.items():
+        estimates_by_name[name] = [_finite_estimates(run) for run in runs]
+    chosen_metrics = _chosen_metrics(estimates_by_name.values(), measures_by_name, choice)
+    if _need_explanation_scores(chosen_metrics, runs_by_name):
         check_same_scorer(task, runs_by_name)
 
-    tested = [
-        metric_scope for metric_scope in chosen if not declared[metric_scope.metric].is_diagnostic
+    tested_metrics = [
+        metric_scope
+        for metric_scope in chosen_metrics
+        if not measures_by_name[metric_scope.metric].is_diagnostic
     ]
-    statistics = paired_statistics(task, runs_by_name, tested)
+    statistics = paired_statistics(task, runs_by_name, tested_metrics)
     tests = significance.compare_any(statistics, resamples, seed)
 
     differences: list[Difference] = []
     names = list(enumerate(runs_by_name))
     for (i, baseline_name), (j, candidate_name) in itertools.combinations(names, 2):
-        for metric_scope in chosen:
+        for metric_scope in chosen_metrics:
             baseline = _repeats(baseline_name, estimates_by_name[baseline_name], metric_scope)
             candidate = _repeats(candidate_name, estimates_by_name[candidate_name], metric_scope)
             if baseline is not None and candidate is not None:
@@ -271,7 +278,7 @@ def _compare_task(
 
 def _chosen_metrics(
     estimates_by_run: Iterable[Sequence[Mapping[MetricScope, Estimate]]],
-    declared: Mapping[str, Measure],
+    measures_by_name: Mapping[str, Measure],
     choice: _MetricChoice,
 ) -> list[MetricScope]:
     """The metrics with scope that any run has and the user chose, in the order of tables."""
@@ -279,14 +286,14 @@ def _chosen_metrics(
     for estimates_of_repeats in estimates_by_run:
         for estimates in estimates_of_repeats:
             metric_scopes += estimates
-    in_order = _in_table_order(metric_scopes, declared)
+    ordered_metrics = _in_table_order(metric_scopes, measures_by_name)
 
-    overall_metrics = [metric for metric, scope in in_order if scope == OVERALL]
-    headline = measures.headline_metric(overall_metrics, declared)
+    overall_metrics = [metric for metric, scope in ordered_metrics if scope == OVERALL]
+    headline = measures.headline_metric(overall_metrics, measures_by_name)
     return [
         metric_scope
-        for metric_scope in in_order
-        if choice.includes(metric_scope, declared[metric_scope.metric], headline)
+        for metric_scope in ordered_metrics
+        if choice.includes(metric_scope, measures_by_name[metric_scope.metric], headline)
     ]
 
 
@@ -305,9 +312,12 @@ def _repeats(
     name: str, repeats: Sequence[Mapping[MetricScope, Estimate]], metric_scope: MetricScope
 ) -> _Repeats | None:
     """The estimates of all repeats for a metric; None if one of them has none."""
-    if any(metric_scope not in estimates for estimates in repeats):
-        return None
-    return _Repeats(name, [estimates[metric_scope] for estimates in repeats])
+    estimates: list[Estimate] = []
+    for estimates_of_repeat in repeats:
+        if metric_scope not in estimates_of_repeat:
+            return None
+        estimates.append(estimates_of_repeat[metric_scope])
+    return _Repeats(name, estimates)
 
 
 def _difference(

@@ -75,8 +75,10 @@ def _compute_estimates(task: TaskRun, metrics: Collection[str]) -> dict[str, dic
     recomputable = task.measures.recomputable
     estimates: dict[str, dict[str, Estimate]] = {}
     if task.reported:
-        chosen = [measure for measure in recomputable.all if measure.name in metrics]
-        estimates.update(evaluate(task.records, Measures.of(*chosen, row_of=recomputable.row_of)))
+        with_intervals = [measure for measure in recomputable.all if measure.name in metrics]
+        estimates.update(
+            evaluate(task.records, Measures.of(*with_intervals, row_of=recomputable.row_of))
+        )
     for measure in recomputable.all:
         if measure.name not in estimates:
             estimates[measure.name] = _values_by_scope(task, measure)
@@ -187,11 +189,15 @@ def _check_table(task: TaskRun, computed: Estimates, metrics: Collection[str]) -
         else:
             expected = reported
         if is_stderr:
-            stderr = None if expected is None else expected.stderr
-            if not _is_equal(number, stderr):
-                yield _difference_text(f"standard error of {metric} in the table", number, stderr)
-        elif expected is not None and not _is_equal(number, expected.value):
-            yield _difference_text(f"{metric} in the table", number, expected.value)
+            name = f"standard error of {metric} in the table"
+            expected_number = None if expected is None else expected.stderr
+        elif expected is not None:
+            name = f"{metric} in the table"
+            expected_number = expected.value
+        else:
+            continue
+        if not _is_equal(number, expected_number):
+            yield _difference_text(name, number, expected_number)
 
 
 def _check_data(task: TaskRun) -> Iterator[str]:

@@ -1,11 +1,10 @@
-"""The files of finished runs: where they are, and which of them are missing or not whole."""
+"""Finds the files of finished runs, and tells which are missing or were not written whole."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from loguru import logger
 
@@ -13,17 +12,30 @@ from figlang_tasks.core.errors import RunError
 from figlang_tasks.core.files import PARTIAL
 from figlang_tasks.core.samples_files import SAMPLES_NAME, task_of
 from figlang_tasks.core.text import listing
-from figlang_tasks.results.results_file import EVALUATE_AGAIN, read_results_file, tasks_of_ours
+from figlang_tasks.results.results_file import (
+    EVALUATE_AGAIN,
+    Results,
+    read_results_file,
+    tasks_of_ours,
+)
 
 _RESULTS_NAME = re.compile(r"(?:.+_)?results(?:_\d{4}-\d\d-\d\dT[\d.-]+)?\.json")
+
+_NOT_WHOLE = "is what could be written of a file, for example on a full disk"
 
 
 # --- which files there are ---
 
 
 def samples_files(path: Path) -> dict[str, Path]:
-    """The samples file of each task of a run: of a folder the newest, of a results file those of
-    its date.
+    """The samples file of each task of a run.
+
+    Args:
+        path: a samples file, a results file (its samples have its date), or a folder, of which the
+            newest samples of each task are used.
+
+    Raises:
+        RunError: there are none, or the folder holds folders of several runs.
     """
     if not path.exists():
         raise RunError(
@@ -33,121 +45,130 @@ def samples_files(path: Path) -> dict[str, Path]:
         return {task_of(path) or path.stem.replace(".", "_"): path}
     if path.is_file():
         return _samples_of_results(path)
-    files: dict[str, list[Path]] = {}
+
+    files_by_task: dict[str, list[Path]] = {}
     for file in _samples_in(path):
-        files.setdefault(task_of(file), []).append(file)
-    if not files:
+        files_by_task.setdefault(task_of(file), []).append(file)
+    if not files_by_task:
         return _samples_below(path)
-    if again := [task for task, own in files.items() if len(own) > 1]:
-        used = listing(dict.fromkeys(files[task][-1].name for task in again))
+    repeated_tasks = [task for task, files in files_by_task.items() if len(files) > 1]
+    if repeated_tasks:
+        used_files = dict.fromkeys(files_by_task[task][-1].name for task in repeated_tasks)
         logger.warning(
-            f"figlang_tasks: {path} holds several runs of {listing(again)}: the newest is used,"
-            f" {used}"
+            f"figlang_tasks: {path} holds several runs of {listing(repeated_tasks)}: the newest is"
+            f" used, {listing(used_files)}"
         )
-    return {task: own[-1] for task, own in sorted(files.items())}
+    return {task: files[-1] for task, files in sorted(files_by_task.items())}
 
 
 def find_runs(folder: Path) -> list[Path]:
-    """A file of each run in a folder and below it: its results file, or its samples files where it
-    has none.
+    """A file of each run in a folder and below it: its results file, else its samples files.
 
-    Files that could not be written whole are among them where no other file of their run tells of
-    them.
+    A file that could not be written whole stands for its run if the run has no results file.
     """
-    results: set[Path] = set()
-    samples: list[Path] = []
-    partial: list[Path] = []
+    results_files: set[Path] = set()
+    samples_paths: list[Path] = []
+    unfinished_files: list[Path] = []
     for file in _files_below(folder):
         if _RESULTS_NAME.fullmatch(file.name):
-            results.add(file)
+            results_files.add(file)
         elif task_of(file):
-            samples.append(file)
-        elif _is_partial(file):
-            partial.append(file)
-    alone = [file for file in samples if results_path(file) not in results]
-    untold = [file for file in partial if results_path(_whole(file)) not in results]
-    return sorted([*results, *alone, *untold])
+            samples_paths.append(file)
+        elif _is_unfinished(file):
+            unfinished_files.append(file)
+
+    runs = list(results_files)
+    for file in samples_paths:
+        if results_path(file) not in results_files:
+            runs.append(file)
+    for file in unfinished_files:
+        if results_path(_intended_path(file)) not in results_files:
+            runs.append(file)
+    return sorted(runs)
 
 
 def results_path(samples: Path) -> Path:
-    """Where the results file of a samples file is, if there is one; of a results file, itself."""
+    """Where the results file beside a samples file is, if there is one; a results file itself."""
     if _RESULTS_NAME.fullmatch(samples.name):
         return samples
-    named = SAMPLES_NAME.fullmatch(samples.name)
-    parts = [named["before"], "results", named["after"]] if named else ["results"]
-    return samples.with_name("_".join(filter(None, parts)) + ".json")
+    match = SAMPLES_NAME.fullmatch(samples.name)
+    if match is None:
+        return samples.with_name("results.json")
+    name_parts = [part for part in (match["before"], "results", match["after"]) if part]
+    return samples.with_name("_".join(name_parts) + ".json")
 
 
 def _samples_of_results(path: Path) -> dict[str, Path]:
-    """The samples files of the date of a results file."""
-    if _is_partial(path):
+    """The samples files of a results file by task: those beside it with its date.
+
+    Raises:
+        RunError: there are none; says which tasks should have some.
+    """
+    if _is_unfinished(path):
         raise RunError(f"{path} {_NOT_WHOLE}: {EVALUATE_AGAIN}")
-    samples = {
-        task_of(file): file for file in _samples_in(path.parent) if results_path(file) == path
-    }
-    if samples:
-        return samples
+    samples_by_task: dict[str, Path] = {}
+    for file in _samples_in(path.parent):
+        if results_path(file) == path:
+            samples_by_task[task_of(file)] = file
+    if samples_by_task:
+        return samples_by_task
+
     if _RESULTS_NAME.fullmatch(path.name):
-        results = read_results_file(path)  # one that a kill has cut off is told as such
-        if tasks := tasks_of_ours(results):
+        tasks = tasks_of_ours(read_results_file(path))  # raises if a kill has cut the file off
+        if tasks:
             raise RunError(without_samples_message(path, tasks))
     raise RunError(f"{path} is of no run with samples (--log_samples): give another")
 
 
 def _samples_below(path: Path) -> dict[str, Path]:
-    """The samples files of the one run below a folder that holds none itself: the harness names a
-    folder by model.
+    """The samples files of the one run below a folder without any: harnesses name it by model.
+
+    Raises:
+        RunError: there are no runs below the folder, or several.
     """
     folders = sorted({file.parent for file in _files_below(path) if task_of(file)})
     if len(folders) == 1:
         return samples_files(folders[0])
     if folders:
         raise RunError(f"{path} holds several runs: name one of {listing(folders)}")
-    for file in find_runs(path):  # a results file, or what could not be written whole
-        _samples_of_results(file)
+    for file in find_runs(path):  # a results file without samples, or a file that is not whole
+        _samples_of_results(file)  # raises an error that says what is missing
     raise RunError(f"there are no samples files in {path} (evaluate with --log_samples)")
 
 
 def _files_below(folder: Path) -> Iterator[Path]:
-    """All files below a folder, but for those that a command writes, or wrote when it was
-    killed.
-    """
+    """All files below a folder, but for the hidden folders that commands write into."""
     for file in folder.rglob("*"):
-        folders = file.relative_to(folder).parts[:-1]
-        if not any(name.startswith(".") and name.endswith(PARTIAL) for name in folders):
+        folder_names = file.relative_to(folder).parts[:-1]
+        if not any(name.startswith(".") and name.endswith(PARTIAL) for name in folder_names):
             yield file
 
 
 def _samples_in(folder: Path) -> list[Path]:
-    """The harness's samples files in a folder, the older of each task first: names begin or end
-    with the date.
-    """
+    """The harness's samples files in a folder, by date: their names begin or end with it."""
     return [file for file in sorted(folder.glob("*samples_*.jsonl")) if task_of(file)]
 
 
 # --- what is missing or not whole ---
 
-_NOT_WHOLE = "is what could be written of a file, for example on a full disk"
+
+def _intended_path(unfinished: Path) -> Path:
+    """The path that a file would have if it had been written whole."""
+    return unfinished.with_name(unfinished.name.removesuffix(PARTIAL))
 
 
-def _whole(partial: Path) -> Path:
-    """What a partial file would be if it were whole."""
-    return partial.with_name(partial.name.removesuffix(PARTIAL))
-
-
-def _is_partial(path: Path) -> bool:
-    """Whether a file is what could be written of a results file or a samples file."""
-    whole = _whole(path)
-    return path.name.endswith(PARTIAL) and bool(
-        _RESULTS_NAME.fullmatch(whole.name) or task_of(whole)
-    )
+def _is_unfinished(path: Path) -> bool:
+    """Whether a file is the beginning of a results or samples file that was not written whole."""
+    if not path.name.endswith(PARTIAL):
+        return False
+    intended_path = _intended_path(path)
+    return bool(_RESULTS_NAME.fullmatch(intended_path.name) or task_of(intended_path))
 
 
 def missing_samples(
-    path: Path, used: Mapping[str, Path], contents: Mapping[Path, Mapping[str, Any]]
+    path: Path, used: Mapping[str, Path], contents: Mapping[Path, Results]
 ) -> list[str]:
-    """What is missing of a run: a sentence for each results file with values of tasks that have no
-    samples file.
+    """A sentence for each results file of a run that has tasks without a samples file.
 
     Args:
         path: as a user named the run; of a single samples file nothing is missing.
@@ -157,29 +178,35 @@ def missing_samples(
     """
     if path.suffix == ".jsonl":
         return []
-    folder = path.parent if path.is_file() else next(iter(used.values())).parent
-    candidates = [path] if path.is_file() else sorted(folder.iterdir())
+    if path.is_file():
+        candidates = [path]
+    else:
+        folder = next(iter(used.values())).parent
+        candidates = sorted(folder.iterdir())
+    newest_name = max(results_path(samples).name for samples in used.values())
+
     sentences = []
     for file in candidates:
         if not _RESULTS_NAME.fullmatch(file.name):
             continue
         try:
-            tasks = tasks_of_ours(contents[file] if file in contents else read_results_file(file))
+            results = contents.get(file) or read_results_file(file)
+            tasks = tasks_of_ours(results)
         except RunError as error:
-            if file.name > max(results_path(samples).name for samples in used.values()):
+            if file.name > newest_name:
                 sentences.append(str(error))
             continue
-        absent = [task for task in tasks if _is_missing(task, file, used)]
-        if absent:
-            sentences.append(without_samples_message(file, absent))
+        tasks_without_samples = [task for task in tasks if _lacks_samples(task, file, used)]
+        if tasks_without_samples:
+            sentences.append(without_samples_message(file, tasks_without_samples))
     return sentences
 
 
-def _is_missing(task: str, results: Path, used: Mapping[str, Path]) -> bool:
+def _lacks_samples(task: str, results: Path, used: Mapping[str, Path]) -> bool:
     """Whether a task of a results file has no samples file of its date, nor a later one."""
     if task in used and results_path(used[task]).name >= results.name:
         return False
-    # Names of samples files that are not read as such: a task with a full stop in its name.
+    # A task with a full stop in its name has a samples file that is not recognized as one.
     return not _samples_path(results, task).exists()
 
 
@@ -190,11 +217,14 @@ def _samples_path(results: Path, task: str) -> Path:
 
 
 def without_samples_message(results: Path, tasks: list[str]) -> str:
-    """Says that values of tasks have no samples, and what to do."""
-    partial = [_samples_path(results, task).name + PARTIAL for task in tasks]
-    partial = [name for name in partial if results.with_name(name).exists()]
-    because = f" ({listing(partial)} {_NOT_WHOLE})" if partial else ""
+    """A message that tasks of a results file have no samples, and what to do."""
+    unfinished_names = []
+    for task in tasks:
+        name = _samples_path(results, task).name + PARTIAL
+        if results.with_name(name).exists():
+            unfinished_names.append(name)
+    reason = f" ({listing(unfinished_names)} {_NOT_WHOLE})" if unfinished_names else ""
     return (
-        f"{results}: results of {listing(tasks)} have no samples{because}: restore the samples"
+        f"{results}: results of {listing(tasks)} have no samples{reason}: restore the samples"
         f" files that the harness wrote (--log_samples), or {EVALUATE_AGAIN}"
     )

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from figlang_tasks.core.errors import RunError
 from figlang_tasks.metrics.intervals import DEFAULT_SEED
@@ -20,23 +20,27 @@ _TYPES = {"value": "float64", "low": "float64", "high": "float64", "n": "Int64"}
 
 
 def estimates_frame(runs: Iterable[tuple[str, Mapping[str, Estimates]]]) -> pd.DataFrame:
-    """A DataFrame with a row for each number of some runs, given by name with their estimates by
-    task.
+    """A DataFrame with a row for each estimate of some runs.
+
+    Args:
+        runs: the name of each, and its estimates by task.
+
+    Returns:
+        Columns ``run``, ``task``, ``scope``, ``metric``, ``value``, ``low``, ``high`` and ``n``.
     """
     import pandas as pd
 
-    rows = [
-        (run, task, scope, metric, each.value, each.low, each.high, each.rows)
-        for run, tasks in runs
-        for task, estimates in tasks.items()
-        for metric, scope, each in flat(estimates)
-    ]
+    rows = []
+    for run, estimates_by_task in runs:
+        for task, estimates in estimates_by_task.items():
+            for metric, scope, estimate in flat(estimates):
+                numbers = (estimate.value, estimate.low, estimate.high, estimate.rows)
+                rows.append((run, task, scope, metric, *numbers))
     return pd.DataFrame(rows, columns=["run", "task", "scope", "metric", *_TYPES]).astype(_TYPES)
 
 
-def table(results: Mapping[str, Any] | str | os.PathLike[str]) -> pd.DataFrame:
-    """All numbers of a run: every metric of every task of figlang_tasks, of all rows and of each
-    scope.
+def table(results: results_file.Results | str | os.PathLike[str]) -> pd.DataFrame:
+    """All numbers of a run: each metric of each task of figlang_tasks, in each scope.
 
     Args:
         results: what ``lmms_eval.evaluator.simple_evaluate`` returns, or a path: a results file
@@ -48,10 +52,10 @@ def table(results: Mapping[str, Any] | str | os.PathLike[str]) -> pd.DataFrame:
         ``scope`` is ``all`` for all rows, else a part of the benchmark. ``value`` is as in files: 0
         to 1, but for ``rank``, ``cider``, ``clip_similarity`` and ``fid``; NaN where the
         computation failed. ``low`` and ``high`` are its 95 % interval; NaN where there is no sound
-        one. ``n`` counts the rows that it was taken over (``Int64``).
+        one. ``n`` is the number of rows in the value (``Int64``).
 
     Raises:
-        RunError: the file cannot be read, contradicts its samples, or holds no measures of a task
+        RunError: the file cannot be read, contradicts its samples, or holds no metrics of a task
             of figlang_tasks (one of lm-eval holds none: give its samples file).
 
     Examples:
@@ -64,27 +68,29 @@ def table(results: Mapping[str, Any] | str | os.PathLike[str]) -> pd.DataFrame:
              task scope metric  value    low   high    n
         0  vflute   all  f1@60  0.473  0.436  0.509  723
     """
-    found = (
-        results_file.reported_estimates(results)
-        if isinstance(results, Mapping)
-        else _of_path(Path(results))
-    )
-    if not found:
-        where = "the results hold" if isinstance(results, Mapping) else f"{results} holds"
+    if isinstance(results, Mapping):
+        estimates = results_file.reported_estimates(results)
+        subject = "the results hold"
+    else:
+        estimates = _read_estimates(Path(results))
+        subject = f"{results} holds"
+    if not estimates:
         raise RunError(
-            f"{where} no measures of a task of figlang_tasks (figlang tasks lists them; of a run of"
-            " lm-eval give the samples file)"
+            f"{subject} no metrics of a task of figlang_tasks (figlang tasks lists them; of a run"
+            " of lm-eval give the samples file)"
         )
-    return estimates_frame([("", found)]).drop(columns="run")
+    return estimates_frame([("", estimates)]).drop(columns="run")
 
 
-def _of_path(path: Path) -> Mapping[str, Estimates]:
+def _read_estimates(path: Path) -> dict[str, Estimates]:
+    """The estimates of a results file, or of a run that has samples, by task."""
     if path.suffix == ".json":
         return results_file.reported_estimates(results_file.read_results_file(path))
-    tasks = runs.read(str(path)).tasks
-    for task in tasks.values():
+    estimates: dict[str, Estimates] = {}
+    for name, task in runs.read(str(path)).tasks.items():
         task.check_consistent()
-    return {name: task.reported or task.estimates for name, task in tasks.items()}
+        estimates[name] = task.reported or task.estimates
+    return estimates
 
 
 def compare(
@@ -103,12 +109,12 @@ def compare(
             results file or a folder each; ``NAME=PATH`` names a run. Runs of one name are repeats
             that differ in the seed alone: ``NAME=runs/a_seed*``. Of several answers to a row in one
             run (``--repeats``) the mean is compared.
-        metrics: names or a name, ``f1@60`` with all its sources or ``f1@60_muse`` alone; default
-            the headline metric of each task over all rows.
+        metrics: names or a name: ``f1@60`` in all its scopes, or ``f1@60_muse`` in one; default the
+            headline metric of each task over all rows.
         tasks: names or a name; default all that the runs share.
-        overall: leave out the sources.
+        overall: compare over all rows alone.
         resamples, seed: of both tests.
-        every: all metrics but diagnostics, with their sources.
+        every: compare all metrics but diagnostic ones, in all their scopes.
 
     Returns:
         A DataFrame with a row for each pair of runs, task, metric and scope.
@@ -133,11 +139,20 @@ def compare(
 
     from figlang_tasks.results import comparison
 
-    metrics, tasks = ([each] if isinstance(each, str) else each for each in (metrics, tasks))
-    read = runs.read_all([str(path) for path in paths], repeats=True)
-    found = comparison.compare(read, metrics, tasks, overall, resamples, seed, every=every)
+    saved_runs = runs.read_all([str(path) for path in paths], repeats=True)
+    differences = comparison.compare(
+        saved_runs, _list_of(metrics), _list_of(tasks), overall, resamples, seed, every=every
+    )
     columns = {field.name: str(field.type) for field in fields(comparison.Difference)}
-    # Else a column without a number is one of objects
-    of_none = {"float | None": "float64", "int | None": "Int64"}
-    types = {name: of_none[kind] for name, kind in columns.items() if kind in of_none}
-    return pd.DataFrame(map(asdict, found), columns=list(columns)).astype(types)
+    # Without a type, a column that has no number would hold objects.
+    types_by_annotation = {"float | None": "float64", "int | None": "Int64"}
+    types = {}
+    for name, annotation in columns.items():
+        if annotation in types_by_annotation:
+            types[name] = types_by_annotation[annotation]
+    return pd.DataFrame(map(asdict, differences), columns=list(columns)).astype(types)
+
+
+def _list_of(names: str | Sequence[str] | None) -> Sequence[str] | None:
+    """Names as a list, also if the user gave a single one."""
+    return [names] if isinstance(names, str) else names

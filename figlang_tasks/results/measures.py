@@ -1,16 +1,14 @@
-"""Finds measures by the names that command lines and data files use, and writes their values for
-people.
-"""
+"""Finds measures by the names that command lines and data files use; writes values for people."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
 from figlang_tasks.core.benchmark import benchmarks
-from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measure, full_name
+from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measure, Record, full_name
 from figlang_tasks.scoring.read_by_model import read_by_model
 
 
@@ -27,9 +25,9 @@ class MetricScope(NamedTuple):
 
 
 def all_measures() -> Iterator[Measure]:
-    """All measures of all benchmarks, each also of a language model's readings.
+    """All measures of all benchmarks, each also as computed from a language model's readings.
 
-    Several may share a name, and then agree in all but descriptions, sources and scopes.
+    Several may share a name; they then agree in all but descriptions, sources and scopes.
     """
     for benchmark in benchmarks().values():
         for task in benchmark.tasks:
@@ -42,24 +40,25 @@ def all_measures() -> Iterator[Measure]:
 
 
 @cache
-def _by_full_name() -> Mapping[str, tuple[Measure, str]]:
-    """Measure and scope of every full name; of measures that share a name the first."""
-    found: dict[str, tuple[Measure, str]] = {}
+def _measures_by_name() -> Mapping[str, tuple[Measure, str]]:
+    """The measure and scope behind each metric name; of measures with one name the first."""
+    measures: dict[str, tuple[Measure, str]] = {}
     for measure in all_measures():
         scopes = measure.scopes.names if measure.scopes else ()
         for scope in (OVERALL, *scopes):
-            found.setdefault(full_name(measure.name, scope), (measure, scope))
-    return found
+            measures.setdefault(full_name(measure.name, scope), (measure, scope))
+    return measures
 
 
 def find_measure(name: str) -> tuple[Measure, str] | None:
-    """Measure and scope that a full name means (``f1@60_muse``); None if no benchmark has it."""
-    return _by_full_name().get(name)
+    """The measure and scope that a name stands for: ``f1@60_muse``; None if no benchmark has it."""
+    return _measures_by_name().get(name)
 
 
 def measure_of(name: str) -> Measure:
-    """The measure that a full name means; one of the user's own is no share, and more of it is
-    better.
+    """The measure that a metric name stands for; any other name is a metric of the user's own.
+
+    Such a metric is no share, and more of it is better.
     """
     measure_and_scope = find_measure(name)
     if measure_and_scope is not None:
@@ -68,20 +67,25 @@ def measure_of(name: str) -> Measure:
         name,
         description="A metric of your own.",
         source="your task file",
-        estimate_of=lambda records, scope: None,
+        estimate_of=_no_estimate,
         percent=False,
     )
 
 
-def headline_metric(names: Iterable[str], declared: Mapping[str, Measure] | None = None) -> str:
-    """The metric that stands for a task in tables, comparisons, reports and model cards; "" without
-    any.
+def _no_estimate(records: Sequence[Record], scope: str) -> Estimate | None:
+    """No estimate: how a metric of the user's own is computed is unknown here."""
+    return None
 
-    It is the one whose declared role is headline. Where that has no value (F1@60 without
-    explanation scores), or none is declared, it is the first that is not diagnostic.
+
+def headline_metric(names: Iterable[str], declared: Mapping[str, Measure] | None = None) -> str:
+    """The metric that stands for a task in tables, reports and model cards; "" without any.
+
+    It is the one whose declared role is headline. If that has no value (F1@60 without explanation
+    scores), or none is declared, it is the first that is not diagnostic.
 
     Args:
-        declared: the measures of the task by name, where it is known.
+        names: the metrics that have a value.
+        declared: the measures of the task by name, if it is known.
     """
 
     def order(name: str) -> tuple[bool, bool]:
@@ -91,8 +95,11 @@ def headline_metric(names: Iterable[str], declared: Mapping[str, Measure] | None
     return min(names, key=order, default="")
 
 
+# --- texts for people ---
+
+
 def name_text(name: str) -> str:
-    """A metric as people read it: ``f1@60``; of a part of the rows ``f1@60 of MuSE``."""
+    """A metric as people read it: ``f1@60``, or ``f1@60 of MuSE`` for one scope."""
     measure_and_scope = find_measure(name)
     if measure_and_scope is None:
         return name
@@ -101,8 +108,9 @@ def name_text(name: str) -> str:
 
 
 def name_with_arrow(name: str) -> str:
-    """A name as the head of a column, with an arrow to better values; of a measure of the user's
-    own without.
+    """A metric as the head of a column, with an arrow that points to better values.
+
+    A metric of the user's own has no arrow.
     """
     if find_measure(name) is None:
         return name
@@ -110,15 +118,13 @@ def name_with_arrow(name: str) -> str:
 
 
 def scope_text(scope: str) -> str:
-    """A part of a benchmark as people read it: ``HAIVMet (vismet)``; as it is where no benchmark
-    names it.
-    """
+    """A scope as people read it: ``HAIVMet (vismet)``; unchanged if no benchmark names it."""
     return _scope_texts().get(scope, scope)
 
 
 @cache
 def _scope_texts() -> Mapping[str, str]:
-    """The names of parts that benchmarks declare, by scope; of several the first."""
+    """The names that benchmarks give to scopes; the first of several."""
     text_by_scope: dict[str, str] = {}
     for benchmark in benchmarks().values():
         for scope, part in benchmark.parts.of.items():
@@ -127,29 +133,32 @@ def _scope_texts() -> Mapping[str, str]:
 
 
 def scopes_overlap(estimates: Estimates) -> bool:
-    """Whether a row counts in several parts."""
-    for scopes in estimates.values():
-        rows = {scope: estimate.rows or 0 for scope, estimate in scopes.items()}
-        if 0 < rows.pop(OVERALL, 0) < sum(rows.values()):
+    """Whether a row counts in several scopes of a metric."""
+    for estimate_by_scope in estimates.values():
+        rows_by_scope = {scope: estimate.rows or 0 for scope, estimate in estimate_by_scope.items()}
+        overall_rows = rows_by_scope.pop(OVERALL, 0)
+        if 0 < overall_rows < sum(rows_by_scope.values()):
             return True
     return False
 
 
-def value_text(measure: str, value: float) -> str:
-    """A value as people read it."""
-    return measure_of(measure).text(value)
+def value_text(metric: str, value: float) -> str:
+    """The value of a metric as people read it: shares in percent."""
+    return measure_of(metric).text(value)
 
 
-def estimate_text(measure: str, estimate: Estimate, n: int | None = None) -> str:
-    """A value with its interval, as people read it: ``57.0 [55.1, 58.9]``."""
+def estimate_text(metric: str, estimate: Estimate, n: int | None = None) -> str:
+    """The value of a metric with its interval: ``57.0 [55.1, 58.9]``.
+
+    Args:
+        n: the number of rows that the reader assumes; another one is added: ``57.0 (n 12)``.
+    """
     if math.isnan(estimate.value):
         return "failed, see the log"
-    words = value_text(measure, estimate.value)
-    limits = [
-        value_text(measure, limit) for limit in (estimate.low, estimate.high) if limit is not None
-    ]
-    if limits:
-        words += f" [{', '.join(limits)}]"
+    text = value_text(metric, estimate.value)
+    known_limits = [limit for limit in (estimate.low, estimate.high) if limit is not None]
+    if known_limits:
+        text += f" [{', '.join(value_text(metric, limit) for limit in known_limits)}]"
     if n is not None and estimate.rows not in (None, n):
-        words += f" (n {estimate.rows})"
-    return words
+        text += f" (n {estimate.rows})"
+    return text

@@ -78,11 +78,11 @@ def _statistics_by_name(
     statistics = run.statistics
     if copies > 1:
         statistics = _statistics_of_copies(run, copies, metric_scopes)
-    return {
-        metric_scope.name: statistics[metric_scope]
-        for metric_scope in metric_scopes
-        if metric_scope in statistics
-    }
+    statistics_by_name: dict[str, Statistic] = {}
+    for metric_scope in metric_scopes:
+        if metric_scope in statistics:
+            statistics_by_name[metric_scope.name] = statistics[metric_scope]
+    return statistics_by_name
 
 
 def _statistics_of_copies(

@@ -1,6 +1,4 @@
-"""Where the numbers of a run come from: facts for reports, model cards and registries, without
-secrets.
-"""
+"""Facts about how a run was made, for reports, model cards and registries; without secrets."""
 
 from __future__ import annotations
 
@@ -14,7 +12,6 @@ from figlang_tasks.core.redaction import redacted
 from figlang_tasks.core.text import without_paths
 from figlang_tasks.results.task_run import Run, TaskRun
 
-# What of lmms-eval's command line changes a result of all rows, in the order of the command.
 OPTIONS = (
     "model",
     "model_args",
@@ -29,56 +26,62 @@ OPTIONS = (
     "force_simple",
     "max_tokens",
 )
+"""The options of lmms-eval that can change the results of a whole run, in the command's order."""
 
 
 def run_facts(run: Run) -> dict[str, str]:
-    """Facts about a run; what its files do not tell is left out."""
+    """Facts about a run, by name; those that its files do not have are left out."""
     date = evaluated_at(run)
-    return _told(
+    seconds = str(run.results.get("total_evaluation_time_seconds", ""))
+    return _fact_texts(
         {
             "read from": run.path,
-            "cut to": run.partial,
+            "partial": run.partial,
             **option_texts(run),
             "harness": " ".join(harness(run)) if run.results else None,
-            "date": date and f"{date:%Y-%m-%d %H:%M} UTC",
+            "date": f"{date:%Y-%m-%d %H:%M} UTC" if date else None,
             "chat template": run.results.get("chat_template_sha"),
-            "seconds": str(run.results.get("total_evaluation_time_seconds", "")).partition(".")[0],
+            "seconds": seconds.partition(".")[0],
         }
     )
 
 
 def task_facts(task: TaskRun) -> dict[str, str]:
-    """Facts about a task of a run; what its files do not tell is left out."""
-    about = task.metadata
-    data, revision = str(task.data), about.get("data_revision")
-    return _told(
+    """Facts about a task of a run, by name; those that its files do not have are left out."""
+    metadata = task.metadata
+    data = str(task.data)
+    revision = metadata.get("data_revision")
+    is_revision_in_data = str(revision) in data
+    return _fact_texts(
         {
             "version": task.version,
             "data": data,
-            "data revision": None if str(revision) in data else revision,
+            "data revision": None if is_revision_in_data else revision,
             "rows": len(task.samples),
-            "versions": about.get("versions"),
-            "prompt hash": about.get("prompt_hash"),
+            "versions": metadata.get("versions"),
+            "prompt hash": metadata.get("prompt_hash"),
             "generation": task.config.get("generation_kwargs"),
             "task options": task.config.get("lmms_eval_specific_kwargs"),
             "few-shot exemplars": task.config.get("num_fewshot"),
             "explanation scorer": task.signature or task.scorer,
-            "kernel of the scorer": about.get("explanation_kernel"),
+            "kernel of the scorer": metadata.get("explanation_kernel"),
             "samples file": task.path.name,
             "SHA-256 of the samples": task.sha256,
         }
     )
 
 
-def _told(facts: Mapping[str, Any]) -> dict[str, str]:
-    """The facts that there are, as texts without secrets and local paths."""
-    shown = {name: redacted(value) for name, value in facts.items() if value not in (None, "", {})}
-    return {
-        name: without_paths(
-            value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        )
-        for name, value in shown.items()
-    }
+def _fact_texts(facts: Mapping[str, object]) -> dict[str, str]:
+    """The facts that are known, as texts without secrets and local paths."""
+    texts: dict[str, str] = {}
+    for name, fact in facts.items():
+        if fact in (None, "", {}):
+            continue
+        redacted_fact = redacted(fact)
+        if not isinstance(redacted_fact, str):
+            redacted_fact = json.dumps(redacted_fact, ensure_ascii=False)
+        texts[name] = without_paths(redacted_fact)
+    return texts
 
 
 def evaluated_at(run: Run) -> datetime | None:
@@ -95,33 +98,46 @@ def evaluated_at(run: Run) -> datetime | None:
 
 
 def harness(run: Run) -> tuple[str, str]:
-    """Name and version of the harness; ``unknown`` if the results file does not say."""
-    # lmms-eval's own may be a commit of the git folder above its package: the plugin records the
-    # package's.
+    """The name and the version of the harness; ``unknown`` if the results file does not say."""
+    # The version that lmms-eval writes may be a commit of a git folder above its package, so the
+    # plugin records the package's version.
     for task in run.tasks.values():
-        if version := (task.metadata.get("versions") or {}).get("lmms-eval"):
-            return "lmms_eval", str(version)
+        versions = task.metadata.get("versions") or {}
+        if versions.get("lmms-eval"):
+            return "lmms_eval", str(versions["lmms-eval"])
     version = run.results.get("lm_eval_version")
-    return ("lm_eval", str(version)) if version else ("unknown", "unknown")
+    if version:
+        return "lm_eval", str(version)
+    return "unknown", "unknown"
 
 
 def option_text(run: Run, name: str) -> str:
-    """The value of an option of the run as a command line has it (``a=1,b=2``), without secrets; ""
-    without one.
+    """The value of an option of the run as a command line has it: ``a=1,b=2``; "" without one.
+
+    Secrets are hidden.
     """
-    shown = redacted(_arguments(run).get(name) or "")
-    if isinstance(shown, Mapping):
-        shown = [f"{key}={each}" for key, each in shown.items()]
-    return ",".join(map(str, shown)) if isinstance(shown, list) else str(shown)
+    option = redacted(_arguments(run).get(name) or "")
+    if isinstance(option, Mapping):
+        option = [f"{key}={argument}" for key, argument in option.items()]
+    if isinstance(option, list):
+        return ",".join(str(argument) for argument in option)
+    return str(option)
 
 
 def option_texts(run: Run) -> dict[str, str]:
-    """The options of the run that change a result."""
-    return {name: text for name in OPTIONS if (text := option_text(run, name))}
+    """The options of the run that can change results (`OPTIONS`), as a command line has them."""
+    texts: dict[str, str] = {}
+    for name in OPTIONS:
+        text = option_text(run, name)
+        if text:
+            texts[name] = text
+    return texts
 
 
 def _arguments(run: Run) -> Mapping[str, Any]:
-    """The harness's config, with options of the command line that it does not have."""
+    """The harness's config, with the options of the command line that it lacks."""
     config = run.results.get("config") or {}
-    told = config.get("resolved_cli_args")
-    return {**(told if isinstance(told, Mapping) else {}), **config}
+    command_line_options = config.get("resolved_cli_args")
+    if not isinstance(command_line_options, Mapping):
+        return config
+    return {**command_line_options, **config}

@@ -65,8 +65,10 @@ class PublishedFigure:
     @property
     def is_in_short_table(self) -> bool:
         """Whether a run of ours is comparable with it, and it is of the paper's last version."""
-        parts = [part.partition(",")[0] for part in self.setting.split("; ")]
-        return not any(part in _NOT_COMPARABLE for part in parts)
+        for part in self.setting.split("; "):
+            if part.partition(",")[0] in _NOT_COMPARABLE:
+                return False
+        return True
 
     @property
     def digits(self) -> int:
@@ -74,8 +76,11 @@ class PublishedFigure:
 
         At least 1.
         """
-        exponents = [number.normalize().as_tuple().exponent for number in self._printed_numbers()]
-        return max(1, *(-int(exponent) for exponent in exponents))
+        digits = 1
+        for number in self._printed_numbers():
+            exponent = number.normalize().as_tuple().exponent
+            digits = max(digits, -int(exponent))
+        return digits
 
     def text(self, digits: int | None = None) -> str:
         """The figure as tables print it: ``57.0``, or ``75.0-87.0`` for a range.
@@ -86,14 +91,16 @@ class PublishedFigure:
             digits: after the point; default `digits`.
         """
         step = Decimal(1).scaleb(-(digits or self.digits))
-        numbers = [number.quantize(step, ROUND_HALF_UP) for number in self._printed_numbers()]
-        return "-".join(str(number) for number in numbers)
+        numbers = self._printed_numbers()
+        return "-".join(str(number.quantize(step, ROUND_HALF_UP)) for number in numbers)
 
     def _printed_numbers(self) -> list[Decimal]:
         """The value, or else the ends of the range; shares in percent."""
-        numbers = (self.low, self.high) if self.value is None else (self.value,)
         measure, _ = measure_and_scope(self.metric)
         scale = 100 if measure.percent else 1
+        numbers: Sequence[float | None] = [self.value]
+        if self.value is None:
+            numbers = [self.low, self.high]
         return [scale * Decimal(repr(number)) for number in numbers if number is not None]
 
 
@@ -159,24 +166,29 @@ def comparable_metrics(
 
     paper_scorers = {figure.metric: figure.scorer for figure in figures}
     run_scorers = list(dict.fromkeys(run.scorer_name for run in runs))
-    scorers_left_out: dict[str, str] = {}
+    comparable: list[str] = []
+    left_out: dict[str, str] = {}  # with the paper's scorer
     for metric in candidates:
         paper_scorer = paper_scorers[metric]
-        if paper_scorer and run_scorers != [paper_scorer]:
-            scorers_left_out[metric] = paper_scorer
-    if not scorers_left_out:
-        return candidates, ""
-    comparable = [metric for metric in candidates if metric not in scorers_left_out]
-    papers_text = listing(dict.fromkeys(scorers_left_out.values()))
-    runs_text = listing(scorer for scorer in run_scorers if scorer not in scorers_left_out.values())
+        if not paper_scorer or run_scorers == [paper_scorer]:
+            comparable.append(metric)
+        else:
+            left_out[metric] = paper_scorer
+    if not left_out:
+        return comparable, ""
+    papers_text = listing(dict.fromkeys(left_out.values()))
+    runs_text = listing(scorer for scorer in run_scorers if scorer not in left_out.values())
     return comparable, (
-        f"published {', '.join(scorers_left_out)} are left out: explanations scored by"
-        f" {papers_text}, in a run by {runs_text}"
+        f"published {', '.join(left_out)} are left out: explanations scored by {papers_text}, in a"
+        f" run by {runs_text}"
     )
 
 
 def _rows_of_figures(task: str) -> int | str | None:
-    """How many rows the figures of a task are of, or of which other rows; None if unknown."""
+    """From how many rows, or from which other rows, a task's figures were computed.
+
+    None if unknown.
+    """
     for content in _published_files().values():
         rows_by_task = content.get("rows", {})
         if task in rows_by_task:
@@ -185,7 +197,7 @@ def _rows_of_figures(task: str) -> int | str | None:
 
 
 def _why_other_rows(runs: Iterable[RunConditions], rows_of_figures: int | str | None) -> str:
-    """Which rows the figures are of that a run does not have; "" if all runs have them."""
+    """Says which rows the figures were computed from, if a run has others; "" if none has."""
     if isinstance(rows_of_figures, str):
         return rows_of_figures
     for run in runs:
@@ -340,8 +352,10 @@ def figures_by_task() -> Mapping[str, tuple[PublishedFigure, ...]]:
 def _needs_explanation_scores(benchmark: Benchmark, metric: str) -> bool:
     """Whether a metric of a benchmark depends on explanation scores."""
     measure, _ = measure_and_scope(metric)
-    schemes = [task.scheme for task in benchmark.tasks if task.scheme is not None]
-    return any(measure.name in scheme.score_metrics for scheme in schemes)
+    for task in benchmark.tasks:
+        if task.scheme is not None and measure.name in task.scheme.score_metrics:
+            return True
+    return False
 
 
 @cache

@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from loguru import logger
 
@@ -27,6 +26,7 @@ from figlang_tasks.core.samples_files import saved_lines
 from figlang_tasks.core.text import LONGEST_NAME, listing, shortened, whole_characters
 from figlang_tasks.results.files import missing_samples, results_path, samples_files
 from figlang_tasks.results.results_file import (
+    Results,
     estimates_of,
     measured_metadata,
     model_name,
@@ -85,7 +85,7 @@ def read(argument: str, require_samples: bool = False) -> Run:
     """
     given_name, path = _name_and_path(argument)
     samples_by_task = samples_files(path)
-    results_by_path: dict[Path, dict[str, Any]] = {}
+    results_by_path: dict[Path, Results] = {}
     for samples_path in samples_by_task.values():
         path_of_results = results_path(samples_path)
         if path_of_results not in results_by_path and path_of_results.exists():
@@ -109,7 +109,9 @@ def read(argument: str, require_samples: bool = False) -> Run:
             f" ({listing(samples_by_task)}): name another run, or {SCORE_AGAIN}"
         )
 
-    last_results = results_by_path[max(results_by_path)] if results_by_path else {}
+    last_results: Results = {}
+    if results_by_path:
+        last_results = results_by_path[max(results_by_path)]
     name_of_path = path.stem if path.suffix else path.name
     name = given_name or model_name(last_results) or name_of_path
     return Run(whole_characters(name), path, tasks, last_results, given_name, missing)
@@ -134,7 +136,7 @@ def _expand_pattern(argument: str) -> list[str]:
 # --- one task ---
 
 
-def _read_task(task: str, path: Path, results: Mapping[str, Any]) -> TaskRun | None:
+def _read_task(task: str, path: Path, results: Results) -> TaskRun | None:
     """Read the samples file of a task; None if the task is none of ours.
 
     Args:
@@ -179,7 +181,7 @@ def _read_task(task: str, path: Path, results: Mapping[str, Any]) -> TaskRun | N
     return task_run
 
 
-def _read_samples(task: str, path: Path, results: Mapping[str, Any]) -> list[Sample]:
+def _read_samples(task: str, path: Path, results: Results) -> list[Sample]:
     """Read the lines of a samples file; an empty list if the task is none of ours.
 
     It is ours if a line has a record, or the results file has the task as one of ours.
@@ -219,8 +221,12 @@ def _data_of(path: Path, records: Sequence[Record]) -> DataId:
     answers_by_row = Counter((record["id"], str(record.get(REPEAT))) for record in records)
     (row, _), count = answers_by_row.most_common(1)[0]
     names = list(dict.fromkeys(str(record["data"]) for record in records))
-    if count > 1 or len(names) > 1:
-        mixture = f"{count} lines of the row {row}" if count > 1 else f"rows of {listing(names)}"
+    mixture = ""
+    if count > 1:
+        mixture = f"{count} lines of the row {row}"
+    elif len(names) > 1:
+        mixture = f"rows of {listing(names)}"
+    if mixture:
         raise RunError(
             f"{path} has {mixture}: are these several runs? Split the file, one for each"
         )

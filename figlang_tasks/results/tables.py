@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from figlang_tasks.core import text
 from figlang_tasks.results import measures, published
@@ -13,53 +13,79 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def wide_table(found: pd.DataFrame, by: list[str], metrics: Sequence[str]) -> pd.DataFrame:
-    """A DataFrame of texts: columns `by`, then ``n``, then each metric with its interval; "" where
-    there is no value.
+def wide_table(estimates: pd.DataFrame, by: list[str], metrics: Sequence[str]) -> pd.DataFrame:
+    """A table of texts with a line for each group of estimates, and a column for each metric.
 
-    `found` has the columns of `figlang_tasks.results.frame.estimates_frame`. Scopes are written as
-    people read them.
+    Args:
+        estimates: with the columns of `figlang_tasks.results.frame.estimates_frame`.
+        by: the columns that tell the groups apart: some of ``run``, ``task`` and ``scope``.
+        metrics: the columns of metrics, in this order.
+
+    Returns:
+        Columns `by`, ``n`` (the most rows of the line), and `metrics`, whose cells are values with
+        their interval; "" where there is no value. Scopes are written as people read them.
     """
     import pandas as pd
 
     lines = []
-    for labels, own in found.groupby(by, sort=False):
-        n = own["n"].max()
-        line = dict(zip(by, labels, strict=True)) | {"n": "" if pd.isna(n) else str(n)}
+    for labels, group in estimates.groupby(by, sort=False):
+        line = {column: str(label) for column, label in zip(by, labels, strict=True)}
         if "scope" in line:
-            line["scope"] = measures.scope_text(str(line["scope"]))
-        cells = {}
-        for each in own.to_dict("records"):
-            low, high, rows = (
-                None if pd.isna(each[key]) else each[key] for key in ("low", "high", "n")
-            )
-            estimate = Estimate(each["value"], low, high, rows=rows)
-            cells[each["metric"]] = measures.estimate_text(
-                each["metric"], estimate, None if pd.isna(n) else n
-            )
-        lines.append(line | {metric: cells.get(metric, "") for metric in metrics})
+            line["scope"] = measures.scope_text(line["scope"])
+        n = _number_or_none(group["n"].max())
+        line["n"] = "" if n is None else str(n)
+        line.update(dict.fromkeys(metrics, ""))
+        for row in group.to_dict("records"):
+            if row["metric"] in metrics:
+                line[row["metric"]] = measures.estimate_text(row["metric"], _estimate(row), n)
+        lines.append(line)
     return pd.DataFrame(lines, columns=[*by, "n", *metrics])
 
 
+def _estimate(row: Mapping[Hashable, Any]) -> Estimate:
+    """The estimate in a row of `figlang_tasks.results.frame.estimates_frame`."""
+    return Estimate(
+        row["value"],
+        low=_number_or_none(row["low"]),
+        high=_number_or_none(row["high"]),
+        rows=_number_or_none(row["n"]),
+    )
+
+
+def _number_or_none(cell: Any) -> Any:
+    """The number in a cell of a DataFrame; None for a missing one."""
+    import pandas as pd
+
+    return None if pd.isna(cell) else cell
+
+
 def published_table(
-    rows: Sequence[tuple[str, Mapping[str, published.PublishedFigure]]], shown: pd.DataFrame
+    rows: Sequence[tuple[str, Mapping[str, published.PublishedFigure]]], above: pd.DataFrame
 ) -> pd.DataFrame:
-    """Lines of published figures with the columns of a table, to stand beneath it; empty where
-    there is no figure.
+    """Lines of published figures, to stand beneath a table; "" where nothing was published.
+
+    Args:
+        rows: the label of each line, and its figures by column.
+        above: the table, whose columns the lines have; the first one is that of labels.
     """
     import pandas as pd
 
-    digits = {
-        name: max((own[name].digits for _, own in rows if name in own), default=1)
-        for name in shown.columns[1:]
-    }
-    lines = [
-        [label, *(own[name].text(most) if name in own else "" for name, most in digits.items())]
-        for label, own in rows
-    ]
-    return pd.DataFrame(lines, columns=shown.columns)
+    label_column, *metric_columns = above.columns
+    digits: dict[str, int] = {}  # the most digits after the point in a column
+    for _, figures in rows:
+        for column, figure in figures.items():
+            digits[column] = max(figure.digits, digits.get(column, 1))
+
+    lines = []
+    for label, figures in rows:
+        line = {label_column: label, **dict.fromkeys(metric_columns, "")}
+        for column in metric_columns:
+            if column in figures:
+                line[column] = figures[column].text(digits[column])
+        lines.append(line)
+    return pd.DataFrame(lines, columns=above.columns)
 
 
-def markdown(shown: pd.DataFrame) -> str:
+def markdown(table: pd.DataFrame) -> str:
     """A table of texts in Markdown, padded so that it reads well as plain text too."""
-    return text.table([list(shown.columns), *shown.to_numpy().tolist()])
+    return text.table([list(table.columns), *table.to_numpy().tolist()])

@@ -20,6 +20,7 @@ from figlang_tasks.core.text import listing
 from figlang_tasks.results.contradictions import find_contradictions
 from figlang_tasks.results.measures import MetricScope
 from figlang_tasks.results.published import RunConditions
+from figlang_tasks.results.results_file import Results
 from figlang_tasks.scoring import Estimates, Measures, Record, Task
 from figlang_tasks.scoring.explained import check_records
 from figlang_tasks.scoring.output_warnings import output_warnings
@@ -113,8 +114,9 @@ class TaskRun:
         temperature = settings.get("temperature")
         if temperature is not None:
             return f"temperature {float(temperature):g}" if float(temperature) > 0 else None
-        is_sampling = str(settings.get("do_sample")).lower() in ("true", "1")
-        return "do_sample" if is_sampling else None
+        if str(settings.get("do_sample")).lower() in ("true", "1"):
+            return "do_sample"
+        return None
 
     @cached_property
     def unanswered(self) -> int:
@@ -137,7 +139,9 @@ class TaskRun:
     @property
     def metrics_of_explanations(self) -> tuple[str, ...]:
         """The metrics whose values depend on explanation scores; none for tasks without them."""
-        return () if self.kind.scheme is None else self.kind.scheme.metrics
+        if self.kind.scheme is None:
+            return ()
+        return self.kind.scheme.metrics
 
     def check_explanations(self) -> None:
         """Raise a `RunError` unless every record has what the scorer of explanations needs."""
@@ -276,7 +280,7 @@ class Run:
     name: str
     path: Path
     tasks: Mapping[str, TaskRun]
-    results: Mapping[str, Any]
+    results: Results
     given_name: str | None = None
     missing: tuple[str, ...] = ()
 
@@ -292,8 +296,9 @@ class Run:
                 tasks_by_reason.setdefault(task.partial, []).append(task.task)
         reasons = []
         for reason, tasks in tasks_by_reason.items():
-            is_of_all_tasks = len(tasks) == len(self.tasks)
-            reasons.append(reason if is_of_all_tasks else f"{reason} in {listing(tasks)}")
+            if len(tasks) < len(self.tasks):
+                reason += f" in {listing(tasks)}"
+            reasons.append(reason)
         return ", ".join(reasons) or None
 
 

@@ -1,4 +1,4 @@
-"""Writes a run again with new values, in the form of the harness."""
+"""Writes a run again with new samples or values, in the form of the harness."""
 
 from __future__ import annotations
 
@@ -17,18 +17,15 @@ from figlang_tasks.results.task_run import Run, TaskRun
 from figlang_tasks.scoring import OVERALL, Estimates, to_json
 from figlang_tasks.scoring.readings import count_readings
 
-Results = dict[str, Any]
-"""The content of a results file."""
-
 
 @dataclass(frozen=True)
 class ChangedTask:
     """A task that is written with other records or values than it was read with.
 
     Attributes:
-        task: with its new lines, and all values under `reported`.
-        new_values: those that the harness's own table gets.
-        metadata: what the results say of the task beside its values.
+        task: with its new samples, and all its estimates under `reported`.
+        new_values: the estimates to put into the harness's own table.
+        metadata: to be added to the task's metadata in the results file.
     """
 
     task: TaskRun
@@ -36,47 +33,47 @@ class ChangedTask:
     metadata: Mapping[str, Any]
 
 
-def write_run(run: Run, changed: Mapping[str, ChangedTask], folder: Path) -> list[Results]:
-    """Write a run with its changed tasks into a folder, and return the contents of its results
-    files.
+def write_run(run: Run, changed: Mapping[str, ChangedTask], folder: Path) -> list[dict[str, Any]]:
+    """Write a run with its changed tasks into a folder; return the contents of its results files.
 
     The samples of other tasks are copied as they are.
+
+    Args:
+        changed: the changed tasks by name.
     """
-    contents: dict[str, Results] = {}
+    contents: dict[str, dict[str, Any]] = {}  # by the name of the results file
     for name, task in run.tasks.items():
         results_path = files.results_path(task.path)
         if results_path.name not in contents and results_path.exists():
             contents[results_path.name] = read_results_file(results_path)
-        samples_path = folder / samples_name(task)
+        new_samples_path = folder / samples_name(task)
         if name in changed:
-            lines = changed[name].task.samples
-            write_whole(samples_path, b"".join(_json(line) for line in lines))
+            samples = changed[name].task.samples
+            write_whole(new_samples_path, b"".join(_json_line(sample) for sample in samples))
             _add_values(changed[name], contents.setdefault(results_path.name, {}))
         else:
-            shutil.copyfile(task.path, samples_path)
+            shutil.copyfile(task.path, new_samples_path)
     for name, content in contents.items():
-        write_whole(folder / name, _json(content, indent=2))
+        write_whole(folder / name, _json_line(content, indent=2))
     return list(contents.values())
 
 
 def samples_name(task: TaskRun) -> str:
-    """The name of the samples file of a task, as the harness names it."""
+    """The name of the samples file of a task, in the form of the harness."""
     return task.path.name if task_of(task.path) else f"samples_{task.task}.jsonl"
 
 
-def _add_values(changed: ChangedTask, results: Results) -> None:
-    """Put values, intervals and metadata of a task into the content of a results file, as in a run
-    that has them.
-    """
+def _add_values(changed: ChangedTask, results: dict[str, Any]) -> None:
+    """Put the values, intervals and metadata of a changed task into the content of results."""
     task = changed.task
     table = results.setdefault("results", {}).setdefault(task.task, {})
     for measure in task.measures.in_table:
         if measure.name in changed.new_values:
             estimate = changed.new_values[measure.name][OVERALL]
+            stderr = "N/A" if estimate.stderr is None else estimate.stderr
             table[f"{measure.name},none"] = estimate.value
-            table[f"{measure.name}_stderr,none"] = (
-                "N/A" if estimate.stderr is None else estimate.stderr
-            )
+            table[f"{measure.name}_stderr,none"] = stderr
+
     config = results.setdefault("configs", {}).setdefault(task.task, {})
     metadata = {
         **(config.get("metadata") or {}),
@@ -84,14 +81,15 @@ def _add_values(changed: ChangedTask, results: Results) -> None:
         "measures": to_json(task.reported),
     }
     readings = count_readings(task.records)
-    if readings:  # of a samples file alone there may be none yet
+    if readings:  # Records of a samples file without results may not have been read yet.
         metadata["readings"] = readings
     config["metadata"] = metadata
 
 
-def _json(content: Any, indent: int | None = None) -> bytes:
-    # As the harness writes it; half a surrogate pair, which UTF-8 has no bytes for, as the escape
-    # that JSON has for it.
-    return (json.dumps(content, ensure_ascii=False, indent=indent) + "\n").encode(
-        "utf-8", "backslashreplace"
-    )
+def _json_line(content: Mapping[str, Any], indent: int | None = None) -> bytes:
+    """JSON as the harness writes it, and a line break.
+
+    Half a surrogate pair, for which UTF-8 has no bytes, becomes the escape that JSON has for it.
+    """
+    text = json.dumps(content, ensure_ascii=False, indent=indent) + "\n"
+    return text.encode("utf-8", "backslashreplace")

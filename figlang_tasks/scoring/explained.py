@@ -281,7 +281,7 @@ def explained_measures(scheme: Scheme, scopes: Scopes | None = None) -> tuple[Me
 def _threshold_measure(
     scheme: Scheme, threshold: Threshold, is_label_metric: bool, scopes: Scopes | None = None
 ) -> Measure:
-    """The measure of one threshold.
+    """The metric of one threshold: macro F1 or accuracy of labels whose explanations are good.
 
     Args:
         is_label_metric: whether it counts labels alone if there are no scores.

@@ -21,10 +21,10 @@ FACTS = "figlang_tasks"
 
 
 class _DocumentValues(dict[str, Any]):
-    """The values of a document, which lm-eval saves; `items` has its answer for each metric.
+    """The numbers of a document by metric, with its judged answer in place of them in `items`.
 
     lm-eval copies the dict into its samples, and loops over `items` for what it aggregates: so its
-    aggregators get answers, and its samples numbers.
+    samples get numbers, and its aggregators answers.
     """
 
     def __init__(self, values: Mapping[str, Any], answer: JudgedAnswer) -> None:
@@ -138,6 +138,8 @@ def _aggregator(
     """
 
     def aggregate(answers: Sequence[JudgedAnswer]) -> float | None:
+        """The value of the metric over all answers of a run."""
+
         def evaluate() -> TaskEvaluation | None:
             return latest_evaluation.evaluate(metric, answers)
 

@@ -209,7 +209,7 @@ def _disputed(measures: Mapping[str, Measure], records: Sequence[Record]) -> lis
 
 
 def _examples(indices: Sequence[int], outputs: Sequence[str | None]) -> str:
-    """The first different outputs of these records that are not empty, in quotation marks."""
+    """Quote the first different outputs at these indices; "" if they are empty or not kept."""
     if not outputs:
         return ""
     texts = [printable(outputs[index] or "", _MOST_CHARACTERS).strip() for index in indices]

@@ -37,9 +37,9 @@ def test_a_template_passes_its_check(name: str, dataset: str, tmp_path: Path) ->
     assert status == 0
     assert lines[-1] == "no faults"
     if name == "vflute":
-        here, published, _ = columns_of(lines, "V-FLUTE, test")
-        assert here == "11"
-        assert published == "-"
+        rows, published_rows, _ = columns_of(lines, "V-FLUTE, test")
+        assert rows == "11"
+        assert published_rows == "-"
 
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:

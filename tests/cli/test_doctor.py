@@ -15,11 +15,11 @@ import figlang_tasks
 pytestmark = pytest.mark.usefixtures("nothing_set")
 
 
-def install(folder: Path, name: str, version: str, more: str = "") -> None:
+def install(folder: Path, name: str, version: str, requirements: str = "") -> None:
     """Make a folder look as if a package was installed in it."""
     metadata_folder = folder / f"{name.replace('-', '_')}-{version}.dist-info"
     metadata_folder.mkdir(parents=True)
-    text = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{more}"
+    text = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{requirements}"
     (metadata_folder / "METADATA").write_text(text)
 
 

@@ -214,11 +214,11 @@ def test_the_end_says_where_the_files_are_and_what_to_type_next() -> None:
     results_file = Path("out/r.json")
     samples_file = Path("out/a.jsonl")
     metadata = {"measures": to_json({})}
-    ours: dict[str, Any] = {
+    our_results: dict[str, Any] = {
         "results": {"vflute": {}},
         "configs": {"vflute": {"metadata": metadata}},
     }
     hint = "add --log_samples to keep the answers too, for figlang report and figlang compare"
-    assert ending(ours, [results_file]).strip() == f"saved to out\n{hint}"
-    others: dict[str, Any] = {"results": {"mme": {}}, "configs": {}}
-    assert ending(others, [results_file, samples_file]).strip() == "saved to out"
+    assert ending(our_results, [results_file]).strip() == f"saved to out\n{hint}"
+    other_results: dict[str, Any] = {"results": {"mme": {}}, "configs": {}}
+    assert ending(other_results, [results_file, samples_file]).strip() == "saved to out"

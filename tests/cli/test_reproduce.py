@@ -45,7 +45,7 @@ def test_a_difference_is_status_1(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["admire", "columbus", "irfl", "vflute"])
 def test_missing_data_is_one_line(name: str, tmp_path: Path) -> None:
     message = refused("reproduce", name, "--data", tmp_path)
-    assert "--data names the folder of what was released" in message
+    assert "Give --data the folder with the released files" in message
 
 
 def test_a_file_that_was_not_released_is_one_line(tmp_path: Path) -> None:

@@ -1,13 +1,11 @@
-"""What ``figlang score`` writes of real samples files differs from a run with that scorer if this
-fails.
-"""
+"""``figlang score``: the run that it writes equals a run that scored its explanations itself."""
 
 from __future__ import annotations
 
 import json
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 import varied_runs
@@ -23,10 +21,13 @@ from figlang_tasks.results import runs
 RESULTS = NAME.replace("samples_figlang_mini.jsonl", "results.json")
 EMBEDDED = ("--scorer", "embedded")
 
+Sample: TypeAlias = dict[str, Any]
+"""A line of a samples file."""
+
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The score cache, empty."""
+    """An empty score cache."""
     monkeypatch.setenv("FIGLANG_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
 
@@ -40,23 +41,22 @@ def samples_file(tmp_path: Path) -> Path:
     return path
 
 
-def read_lines(path: Path) -> list[dict[str, Any]]:
+def read_samples(path: Path) -> list[Sample]:
     return [json.loads(line) for line in path.read_bytes().split(b"\n")[:-1]]
 
 
-def assert_equal_but_for_scores(
-    lines: list[dict[str, Any]], expected: list[dict[str, Any]]
-) -> None:
-    """Scores of two processes may differ in the sixth digit: each chooses the kernel that is
-    quickest just then.
+def assert_equal_but_for_digits_of_scores(samples: list[Sample], expected: list[Sample]) -> None:
+    """Scores of two processes may differ in the sixth digit.
+
+    Each process chooses the kernel that is quickest at that moment.
     """
-    assert len(lines) == len(expected)
-    for line, expected_line in zip(lines, expected, strict=True):
-        scores = line["sample"].pop("explanation_scores", {})
-        expected_scores = expected_line["sample"].pop("explanation_scores", {})
+    assert len(samples) == len(expected)
+    for sample, expected_sample in zip(samples, expected, strict=True):
+        scores = sample["sample"].pop("explanation_scores", {})
+        expected_scores = expected_sample["sample"].pop("explanation_scores", {})
         assert scores.pop("scorer", None) == expected_scores.pop("scorer", None)
         assert scores == pytest.approx(expected_scores, abs=2e-6)
-        assert line == expected_line
+        assert sample == expected_sample
 
 
 def names(folder: Path) -> set[str]:
@@ -65,89 +65,94 @@ def names(folder: Path) -> set[str]:
 
 def test_the_new_run_equals_one_that_scores(samples_file: Path) -> None:
     samples_file.write_bytes(evaluated()[0])
-    of_run, in_run = evaluated("embedded")
-    printed = done("score", samples_file, *EMBEDDED)
+    samples_with_scores, values_with_scores = evaluated("embedded")
+    output = done("score", samples_file, *EMBEDDED)
     folder = samples_file.with_name(f"{samples_file.stem}_embedded")
-    assert (folder / NAME).read_bytes() == of_run
+    assert (folder / NAME).read_bytes() == samples_with_scores
     task = runs.read(str(folder)).tasks["figlang_mini"]
-    metrics = [
-        "f1@0",
-        "f1@53",
-        "f1@60",
-        "explanation_score",
+    metrics_of_explanations = ["f1@0", "f1@53", "f1@60", "explanation_score"]
+    assert list(task.reported) == [
+        *metrics_of_explanations,
         "acc",
         "parse_rate",
         "parse_disagreement",
     ]
-    assert list(task.reported) == metrics
     table = json.loads((folder / RESULTS).read_text())["results"]["figlang_mini"]
-    for name, scopes in task.reported.items():
-        assert table[f"{name},none"] == in_run[name] == scopes["all"].value
-        assert table[f"{name}_stderr,none"] == scopes["all"].stderr
+    for metric, scopes in task.reported.items():
+        assert table[f"{metric},none"] == scopes["all"].value
+        assert table[f"{metric},none"] == values_with_scores[metric]
+        assert table[f"{metric}_stderr,none"] == scopes["all"].stderr
     assert task.signature == get_scorer("embedded", cache=False).signature
-    told = ("| MuSE ", "f1@53", str(task.signature), f"written: {folder}")
-    assert all(part in printed for part in told)
-    assert names(samples_file.parent) == {NAME, folder.name} and names(folder) == {NAME, RESULTS}
+    for text in ("| MuSE ", "f1@53", str(task.signature), f"written: {folder}"):
+        assert text in output
+    assert names(samples_file.parent) == {NAME, folder.name}
+    assert names(folder) == {NAME, RESULTS}
+
+
+def without_errors(table: dict[str, Any]) -> dict[str, Any]:
+    """The values of a task in the harness's table, without their standard errors."""
+    return {name: value for name, value in table.items() if "_stderr" not in name}
 
 
 def test_a_run_of_several_tasks_is_written_whole(tmp_path: Path) -> None:
-    """What has no explanations is as it was, and so is what the results say of the run."""
-    run, tasks = tmp_path / "model", ("figlang_mini", "mini_flute_v1", "mini_irfl_match_simile")
+    """A task without explanations stays as it was, and so does what the results say of the run."""
+    tasks = ("figlang_mini", "mini_flute_v1", "mini_irfl_match_simile")
+    scored_tasks = tasks[:2]
+    unscored_task = tasks[2]
+    run = tmp_path / "model"
     run.mkdir()
     for task in tasks:
-        (path,) = varied_runs.weak().glob(f"*_samples_{task}.jsonl")
-        shutil.copy(path, run)
-    (before,) = varied_runs.weak().glob("*_results.json")
-    whole = json.loads(before.read_text())
-    bare = json.loads(before.read_text()) | {"config": {**whole["config"], "limit": 8.0}}
-    for task in tasks[:2]:
-        bare["results"][task] = {}
+        (samples_file,) = varied_runs.weak().glob(f"*_samples_{task}.jsonl")
+        shutil.copy(samples_file, run)
+    (results_file,) = varied_runs.weak().glob("*_results.json")
+    results_with_scores = json.loads(results_file.read_text())
+    results_without_scores = json.loads(results_file.read_text())
+    results_without_scores["config"] = {**results_with_scores["config"], "limit": 8.0}
+    for task in scored_tasks:
+        results_without_scores["results"][task] = {}
         for name in ("measures", "explanation_scorer"):
-            del bare["configs"][task]["metadata"][name]
-    (run / before.name).write_text(json.dumps(bare))
+            del results_without_scores["configs"][task]["metadata"][name]
+    (run / results_file.name).write_text(json.dumps(results_without_scores))
+
     done("score", run, *EMBEDDED)
     folder = tmp_path / "model_embedded"
     assert names(folder) == names(run)
-    for name in names(run) - {before.name}:
-        assert_equal_but_for_scores(read_lines(folder / name), read_lines(run / name))
-    after = json.loads((folder / before.name).read_text())
-    of_this_machine = {
-        "explanation_kernel": "chosen by its speed, by each process that has no other's cache"
-    }
+    for name in names(run) - {results_file.name}:
+        assert_equal_but_for_digits_of_scores(read_samples(folder / name), read_samples(run / name))
+    written = json.loads((folder / results_file.name).read_text())
     for task in tasks:
-        said, expected = after["configs"][task]["metadata"], whole["configs"][task]["metadata"]
-        assert said["measures"]["values"].keys() == expected["measures"]["values"].keys()
-        assert {**said, **of_this_machine, "measures": {}} == {
-            **expected,
-            **of_this_machine,
-            "measures": {},
-        }
-        values = {
-            name: value for name, value in whole["results"][task].items() if "_stderr" not in name
-        }
-        written = {
-            name: value for name, value in after["results"][task].items() if "_stderr" not in name
-        }
-        assert {"alias": task, **written} == pytest.approx(values, abs=1e-5)
-    assert after["results"][tasks[2]] == whole["results"][tasks[2]]
-    read = runs.read(str(folder))
-    assert read.partial is None and read.tasks["figlang_mini"].contradictions == ()
+        metadata = written["configs"][task]["metadata"]
+        expected = results_with_scores["configs"][task]["metadata"]
+        assert metadata["measures"]["values"].keys() == expected["measures"]["values"].keys()
+        # Each process chooses its kernel by speed, unless it has the cache of another one.
+        of_this_process = {"explanation_kernel": "any", "measures": {}}
+        assert {**metadata, **of_this_process} == {**expected, **of_this_process}
+        values = without_errors(results_with_scores["results"][task])
+        written_values = without_errors(written["results"][task])
+        assert {"alias": task, **written_values} == pytest.approx(values, abs=1e-5)
+    assert written["results"][unscored_task] == results_with_scores["results"][unscored_task]
+    saved_run = runs.read(str(folder))
+    assert saved_run.partial is None
+    assert saved_run.tasks["figlang_mini"].contradictions == ()
 
 
 def test_texts_of_all_kinds(samples_file: Path) -> None:
-    kinds = [None, " \n", "half a pair \ud800 of surrogates", "\x00\u2028\x85<b>", "🫖 茶"]
-    lines = read_lines(samples_file)[: len(kinds)]
-    for line, text in zip(lines, kinds, strict=True):
-        line["sample"]["explanation"] = line["filtered_resps"] = text
-    write_lines(samples_file, lines)
+    texts = [None, " \n", "half a pair \ud800 of surrogates", "\x00\u2028\x85<b>", "🫖 茶"]
+    samples = read_samples(samples_file)[: len(texts)]
+    for sample, text in zip(samples, texts, strict=True):
+        sample["sample"]["explanation"] = text
+        sample["filtered_resps"] = text
+    write_lines(samples_file, samples)
     done("score", samples_file, *EMBEDDED, "-o", samples_file.parent / "new")
     written_file = samples_file.parent / "new" / NAME
-    scored = read_lines(written_file)
-    assert [line["sample"].pop("explanation_scores")["mean"] > 0 for line in scored] == [
-        False
-    ] * 2 + [True] * 3
-    assert scored == lines
-    assert b"\\ud800" in written_file.read_bytes() and "🫖 茶".encode() in written_file.read_bytes()
+    scored_samples = read_samples(written_file)
+    has_score = []
+    for sample in scored_samples:
+        has_score.append(sample["sample"].pop("explanation_scores")["mean"] > 0)
+    assert has_score == [False, False, True, True, True]
+    assert scored_samples == samples
+    assert b"\\ud800" in written_file.read_bytes()
+    assert "🫖 茶".encode() in written_file.read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -158,7 +163,7 @@ def test_texts_of_all_kinds(samples_file: Path) -> None:
         ((*EMBEDDED, "-o", f"{__file__}/new"), "test_score.py/.new.partial: Not a directory"),
     ],
 )
-def test_what_cannot_be_done_is_one_line(
+def test_a_failure_is_one_line(
     options: tuple[str, ...],
     message: str,
     samples_file: Path,
@@ -174,11 +179,11 @@ def test_what_cannot_be_done_is_one_line(
     assert names(samples_file.parent) == {NAME}
 
 
-def saved(path: Path, **changes: Any) -> Path:
-    """A samples file of FLUTE, with changes in its last record."""
-    lines = lines_of("figlang_mini_flute")
-    lines[-1]["sample"] |= changes
-    return write_lines(path, lines)
+def save_flute_samples(path: Path, **changes: Any) -> Path:
+    """Save samples of FLUTE, with changes in the last record."""
+    samples = lines_of("figlang_mini_flute")
+    samples[-1]["sample"] |= changes
+    return write_lines(path, samples)
 
 
 @pytest.mark.parametrize(
@@ -191,22 +196,22 @@ def saved(path: Path, **changes: Any) -> Path:
 def test_a_row_that_cannot_be_scored_is_named(
     changes: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
-    line = refused("score", saved(tmp_path / "samples_flute.jsonl", **changes), *EMBEDDED)
-    assert (
-        "samples_flute.jsonl has a record that is not as the task flute writes it" in line
-        and message in line
-    )
+    path = save_flute_samples(tmp_path / "samples_flute.jsonl", **changes)
+    line = refused("score", path, *EMBEDDED)
+    assert "samples_flute.jsonl has a record that is not as the task flute writes it" in line
+    assert message in line
     assert names(tmp_path) == {"samples_flute.jsonl"}
 
 
 @pytest.mark.parametrize(
     ("task", "model"), [("figlang_mini", "xlarge-mnli"), ("flute", "deberta-large-mnli")]
 )
-def test_without_a_name_the_papers_scorers_are_taken(
+def test_by_default_the_papers_scorer_is_used(
     task: str, model: str, samples_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", str(samples_file.parent))
     locate.cache_clear()
-    saved(samples_file.with_name("2026-01-02T03-04-05_samples_flute.jsonl"))
-    assert model in refused("score", next(samples_file.parent.glob(f"*_samples_{task}.jsonl")))
+    save_flute_samples(samples_file.with_name("2026-01-02T03-04-05_samples_flute.jsonl"))
+    (path,) = samples_file.parent.glob(f"*_samples_{task}.jsonl")
+    assert model in refused("score", path)

@@ -1,4 +1,4 @@
-"""``figlang score`` begins anew after a kill, or leaves a run that looks whole, if this fails."""
+"""``figlang score`` goes on after a kill, and leaves no run that only looks whole."""
 
 from __future__ import annotations
 
@@ -19,89 +19,104 @@ from saved_samples import evaluated
 from figlang_tasks.metrics.explanation import compute
 
 ROWS = 240
-CPU_TOKENS = 96  # of a batch
+TOKENS_OF_A_BATCH = 96
 IN_SMALL_BATCHES = f"""
 from figlang_tasks.cli.figlang import main
 from figlang_tasks.metrics.explanation import compute
-compute.CPU_TOKENS = {CPU_TOKENS}
+compute.CPU_TOKENS = {TOKENS_OF_A_BATCH}
 main()
 """
+EMBEDDED = ("--scorer", "embedded")
 
 
 def stored_scores(cache: Path) -> dict[str, int]:
-    """Each score in a cache folder, by key, with a number that is another one where it was stored
-    again.
-    """
+    """The number of each score in a cache folder, by key; a score stored again has a new number."""
     try:
         database = f"file:{cache}/explanation/scores.sqlite?mode=ro"
         with closing(sqlite3.connect(database, uri=True, timeout=600)) as connection:
             return dict(connection.execute("SELECT key, rowid FROM scores"))
-    except sqlite3.OperationalError:  # not made yet
+    except sqlite3.OperationalError:  # The file does not exist yet.
         return {}
 
 
-@pytest.mark.slow
-def test_a_killed_run_is_taken_up_where_it_was(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pattern = json.loads(evaluated()[0].split(b"\n")[0])
+def many_samples() -> str:
+    """The lines of a samples file of many rows, each with an explanation of its own."""
+    first_line = evaluated()[0].split(b"\n")[0]
+    pattern = json.loads(first_line)
     del pattern["input_media"]
-    many_rows = ""
+    lines = []
     for number in range(ROWS):
-        texts = {
+        record = {
+            **pattern["sample"],
+            "id": f"muse-test-{number}",
             "reference": f"{number} slow lawyers",
             "explanation": f"{number} bright sharks never cross a bridge",
         }
-        changes = texts | {"id": f"muse-test-{number}"}
-        many_rows += json.dumps(pattern | {"sample": pattern["sample"] | changes}) + "\n"
-    whole, killed, cache = tmp_path / "whole", tmp_path / "killed", tmp_path / "killed cache"
-    for folder in (whole, killed):
-        folder.mkdir()
-        (folder / "many.jsonl").write_text(many_rows)
-    monkeypatch.setattr(compute, "CPU_TOKENS", CPU_TOKENS)
-    monkeypatch.setenv("FIGLANG_CACHE", str(tmp_path / "whole cache"))
-    done("score", whole / "many.jsonl", "--scorer", "embedded")
+        lines.append(json.dumps({**pattern, "sample": record}) + "\n")
+    return "".join(lines)
 
-    # Kernels are chosen by timing, and differ in the last digits: on a busy machine a second choice
-    # may be another one.
-    for kernels in (tmp_path / "whole cache").rglob("kernels.json"):
-        kept_kernels = cache / kernels.relative_to(tmp_path / "whole cache")
-        kept_kernels.parent.mkdir(parents=True)
-        shutil.copyfile(kernels, kept_kernels)
-    monkeypatch.setenv("FIGLANG_CACHE", str(cache))
-    command = [
-        sys.executable,
-        "-c",
-        IN_SMALL_BATCHES,
-        "score",
-        "killed/many.jsonl",
-        "--scorer",
-        "embedded",
-    ]
-    process = warm.Process(command, cwd=tmp_path)
+
+def copy_kernels(cache: Path, other_cache: Path) -> None:
+    """Let a cache have the kernels that another one chose.
+
+    They are chosen by timing, and differ in the last digits. On a busy machine a second choice may
+    be another one.
+    """
+    for file in cache.rglob("kernels.json"):
+        copy = other_cache / file.relative_to(cache)
+        copy.parent.mkdir(parents=True)
+        shutil.copyfile(file, copy)
+
+
+def score_and_kill(folder: Path, cache: Path) -> None:
+    """Score a run in another process, and kill it when 60 scores are stored."""
+    command = [sys.executable, "-c", IN_SMALL_BATCHES, "score", "many.jsonl", *EMBEDDED]
+    process = warm.Process(command, cwd=folder)
     deadline = time.monotonic() + 120
     while len(stored_scores(cache)) < 60 and time.monotonic() < deadline:
         time.sleep(0.02)
     process.kill()
     process.wait()
     assert process.returncode == -signal.SIGKILL
-    at_the_kill = stored_scores(cache)
-    assert 60 <= len(at_the_kill) < ROWS
-    assert {path.name for path in killed.iterdir()} == {"many.jsonl", ".many_embedded.partial"}
-    (killed / ".many_embedded.partial" / "results.json").write_text(
-        "what a kill while writing leaves"
-    )
 
-    done("score", killed / "many.jsonl", "--scorer", "embedded")
-    in_the_end = stored_scores(cache)
-    assert len(in_the_end) == ROWS
-    assert at_the_kill.items() <= in_the_end.items(), (
-        "nothing was computed and stored a second time"
-    )
-    assert {path.name for path in killed.iterdir()} == {"many.jsonl", "many_embedded"}
-    written, expected = (
-        {path.name: path.read_bytes() for path in (folder / "many_embedded").iterdir()}
-        for folder in (killed, whole)
-    )
-    assert written == expected
-    assert expected.keys() == {"samples_many.jsonl", "results.json"}
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def content_by_name(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.mark.slow
+def test_a_killed_command_goes_on_where_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole_run = tmp_path / "whole"
+    killed_run = tmp_path / "killed"
+    samples = many_samples()
+    for folder in (whole_run, killed_run):
+        folder.mkdir()
+        (folder / "many.jsonl").write_text(samples)
+    monkeypatch.setattr(compute, "CPU_TOKENS", TOKENS_OF_A_BATCH)
+    monkeypatch.setenv("FIGLANG_CACHE", str(tmp_path / "whole cache"))
+    done("score", whole_run / "many.jsonl", *EMBEDDED)
+
+    cache = tmp_path / "killed cache"
+    copy_kernels(tmp_path / "whole cache", cache)
+    monkeypatch.setenv("FIGLANG_CACHE", str(cache))
+    score_and_kill(killed_run, cache)
+    scores_at_the_kill = stored_scores(cache)
+    assert 60 <= len(scores_at_the_kill) < ROWS
+    assert names(killed_run) == {"many.jsonl", ".many_embedded.partial"}
+    leftover = killed_run / ".many_embedded.partial" / "results.json"
+    leftover.write_text("what a kill while writing leaves")
+
+    done("score", killed_run / "many.jsonl", *EMBEDDED)
+    scores_at_the_end = stored_scores(cache)
+    assert len(scores_at_the_end) == ROWS
+    assert scores_at_the_kill.items() <= scores_at_the_end.items(), "nothing was stored again"
+    assert names(killed_run) == {"many.jsonl", "many_embedded"}
+    written = content_by_name(killed_run / "many_embedded")
+    assert written == content_by_name(whole_run / "many_embedded")
+    assert written.keys() == {"samples_many.jsonl", "results.json"}

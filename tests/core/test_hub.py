@@ -19,11 +19,13 @@ from pathlib import Path
 
 import pytest
 import warm
+from documents import ROOT
 from hub_server import Fault, HubServer, Response, Spoil
 from vflute_hub import REPO_ID, REVISION, SPLIT_SIZES, synthetic_rows, write_vflute_repo
 
 from figlang_tasks import DataError
 from figlang_tasks.core import hub
+from figlang_tasks.core.benchmark import source_of, sources
 
 LOAD = "from figlang_tasks.benchmarks.vflute import rows; r = rows.load('V-FLUTE', 'validation'); print(len(r), r[5]['id'])"  # noqa: E501
 
@@ -255,3 +257,25 @@ def test_part_of_a_split_is_told(repository: Path, tmp_path: Path) -> None:
         DataError, match="2 of 3 files of split 'train' are in .*: the others are missing"
     ):
         hub.split_files("V-FLUTE", "train", tmp_path / "V-FLUTE")
+
+
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("IRFL", "correct the variable, or unset it to load from the hub"),
+        ("NYK-MS", "correct the variable"),
+    ],
+)
+def test_a_data_folder_that_does_not_exist(
+    name: str, remedy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(hub.DATA_DIR_VARIABLE, "/no/such/folder")
+    message = f"FIGLANG_DATA_DIR=/no/such/folder is not a folder: {remedy}"
+    with pytest.raises(DataError, match=f"^{message}$"):
+        hub.snapshot(source_of(name))
+
+
+@pytest.mark.parametrize("source", sources().values(), ids=lambda source: source.name)
+def test_the_files_that_say_how_to_bring_rows_exist(source: hub.Source) -> None:
+    for file in re.findall(r"[\w/.-]+\.(?:md|py)\b", source.bring):
+        assert (ROOT / file).is_file(), f"bring of {source.name} names {file}"

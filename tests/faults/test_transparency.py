@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from PIL import Image
+from PIL import Image, UnidentifiedImageError
 
 from figlang_tasks.core import images
 
@@ -201,5 +201,9 @@ def test_alpha_that_is_multiplied_already() -> None:
     unassociated = struct.pack("<HHIH", 338, 3, 1, 2)
     assert unassociated in stream.getvalue()
     associated = stream.getvalue().replace(unassociated, struct.pack("<HHIH", 338, 3, 1, 1))
+    try:
+        Image.open(io.BytesIO(associated)).close()
+    except UnidentifiedImageError:  # of Pillow 12, which is the newest for Python 3.10
+        pytest.skip("this version of Pillow reads no such file")
     grey = np.array([255, 0, 60 + 135, 120 + 135])
     assert error(associated, np.repeat(grey, 3).reshape(1, 4, 3)) <= 1

@@ -1,5 +1,6 @@
-"""If these fail, a figure of `judge agree` is not what its sheets say: the paper's Table 6,
-counting by hand.
+"""A figure of ``judge agree`` is not what its sheets say if these tests fail.
+
+The figures are compared with the paper's Table 6, and counted by hand.
 """
 
 from __future__ import annotations
@@ -7,6 +8,8 @@ from __future__ import annotations
 import json
 import math
 import random
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,191 +22,265 @@ from figlang_tasks.judge.agree import agree, text
 from figlang_tasks.judge.sheet import ERRORS
 from figlang_tasks.metrics.agreement import krippendorff_alpha
 
-# Counts that give Table 6. Up to 95, the adequacy rates have no other; the preference rates have no
-# other if all are of one number of items: 39 of 52, so that 13 prefer none.
 TABLE_6 = {
     "adequacy_rate": [(25, 74), (20, 67), (38, 75)],
     "preference_rate": [(12, 52), (4, 52), (23, 52)],
 }
+"""Counts that give Table 6.
+
+Up to 95, the adequacy rates have no other counts. The preference rates have no others if all are of
+one number of items: 39 of 52 prefer a system, so that 13 prefer none.
+"""
 
 
 def test_the_published_rates_are_those_of_table_6() -> None:
     for rate, counts in TABLE_6.items():
-        assert [each[rate] for each in PUBLISHED["systems"]] == [
-            round(part / whole, 4) for part, whole in counts
-        ]
+        published_rates = [system[rate] for system in PUBLISHED["systems"]]
+        assert published_rates == [round(part / whole, 4) for part, whole in counts]
+
+
+@dataclass(frozen=True)
+class Judge:
+    """An annotator whose judgements are drawn.
+
+    Attributes:
+        name: of the annotator.
+        error: what this annotator finds wrong with every inadequate explanation.
+        labels: by item, 1 entailment or 0 contradiction.
+        adequate: whether the explanation of an item and system is adequate.
+        preferred: the best system of each item, or "none".
+    """
+
+    name: str
+    error: str
+    labels: dict[int, int]
+    adequate: dict[tuple[int, str], bool]
+    preferred: dict[int, str]
+
+    def rows(self, key: dict[str, Any]) -> list[dict[str, str]]:
+        """The rows of the sheet that this annotator fills in."""
+
+        def label(item: Item) -> str:
+            return "e" if self.labels[item["number"]] else "c"
+
+        def judgement(item: Item, system: str) -> tuple[str, str]:
+            if self.adequate[item["number"], system]:
+                return "yes", ""
+            return "no", self.error
+
+        def preferred(item: Item) -> str:
+            return self.preferred[item["number"]]
+
+        return sheet_of(key, self.name, label, judgement, preferred)
+
+
+def drawn_judge(draw: random.Random, number: int, items: range, systems: Sequence[str]) -> Judge:
+    """An annotator who judges by chance."""
+    return Judge(
+        name=f"annotator {number}",
+        error=ERRORS[number],
+        labels={item: draw.choice([0, 1, 1]) for item in items},
+        adequate={(item, system): draw.random() < 0.5 for item in items for system in systems},
+        preferred={item: draw.choice([*systems, "none"]) for item in items},
+    )
+
+
+def share(part: int, whole: int) -> float | None:
+    """The ratio of two counts; None where it is undefined."""
+    return part / whole if whole else None
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_every_figure_by_counting(tmp_path: Path, seed: int) -> None:
     draw = random.Random(seed)
-    names, count, any_label = (
-        ["one", "two"][: draw.randint(1, 2)],
-        draw.randint(1, 8),
-        draw.random() < 0.5,
-    )
-    scores = [[draw.choice([0.2, 0.53, 0.6, 0.61]) for _ in names] for _ in range(count)]
-    key = key_of(names, [draw.randint(0, 1) for _ in range(count)], scores)
-    said: list[dict[tuple[int, str], Any]] = []
-    paths = []
-    for annotator in range(draw.randint(2, 3)):
-        one: dict[tuple[int, str], Any] = {}
-        one |= {
-            (number, name): draw.random() < 0.5 for number in range(1, count + 1) for name in names
-        }
-        one |= {(number, "label"): draw.choice([0, 1, 1]) for number in range(1, count + 1)}
-        one |= {
-            (number, "preferred"): draw.choice([*names, "none"]) for number in range(1, count + 1)
-        }
-        said.append(one)
-        rows = sheet_of(
-            key,
-            f"annotator {annotator}",
-            lambda item: "ce"[said[-1][item["number"], "label"]],
-            lambda item, name: (
-                ("yes", "") if said[-1][item["number"], name] else ("no", ERRORS[len(said) - 1])
-            ),
-            lambda item: said[-1][item["number"], "preferred"],
-        )
-        if len(names) > 1:  # label and preference may stand in any row of an item
-            for row, other in zip(rows[::2], rows[1::2], strict=True):
-                other |= (
-                    {"label": row.pop("label")}
-                    if draw.random() < 0.5
-                    else {"preferred": row.pop("preferred")}
-                )
-        paths.append(save_sheet(tmp_path / f"{annotator}.csv", rows))
+    systems = ["one", "two"][: draw.randint(1, 2)]
+    items = range(1, 1 + draw.randint(1, 8))
+    any_label = draw.random() < 0.5
+    scores = [[draw.choice([0.2, 0.53, 0.6, 0.61]) for _ in systems] for _ in items]
+    key = key_of(systems, [draw.randint(0, 1) for _ in items], scores)
+    gold = {item["number"]: item["gold"] for item in key["items"]}
+    judges = [drawn_judge(draw, number, items, systems) for number in range(draw.randint(2, 3))]
+    paths: list[Path] = []
+    for judge in judges:
+        rows = judge.rows(key)
+        if len(systems) > 1:
+            move_cells_within_items(draw, rows)
+        paths.append(save_sheet(tmp_path / f"{judge.name}.csv", rows))
     report = agree(save_key(tmp_path, key), paths, any_label=any_label)
-    counted = [
-        i
-        for i in key["items"]
-        if any_label or all(one[i["number"], "label"] == i["gold"] for one in said)
-    ]
+
+    counted: list[int] = []
+    for item in items:
+        if any_label or all(judge.labels[item] == gold[item] for judge in judges):
+            counted.append(item)
     assert report["items_counted"] == len(counted)
-    for name, system in zip(names, report["systems"], strict=True):
-        agreed = [i for i in counted if len({one[i["number"], name] for one in said}) == 1]
-        yes = [i for i in agreed if said[0][i["number"], name]]
-        assert (system["agreed"], system["adequate"]) == (len(agreed), len(yes))
-        assert system["adequacy_rate"] == (len(yes) / len(agreed) if agreed else None)
-        assert system["errors"]["unsound"] == (1 / len(said) if len(yes) < len(agreed) else None)
-        assert system["error_marks"] == len(said) * (len(agreed) - len(yes))
+    for system, judgements in zip(systems, report["systems"], strict=True):
+        check_adequacy(judgements, system, counted, judges)
 
-    def between(items: list[dict[str, Any]], *asked: str) -> Any:
-        return kappa(
-            *([one[item["number"], each] for item in items for each in asked] for one in said[:2])
-        )
-
+    first, second = judges[:2]
     pair = report["pairs"][0]
-    assert pair["label_kappa"] == between(key["items"], "label")
-    assert pair["adequacy_kappa"]["by_system"] == {name: between(counted, name) for name in names}
-    assert pair["adequacy_kappa"]["overall"] == between(counted, *names)
-    assert len(report["pairs"]) == len(said) * (len(said) - 1) / 2
-    assert ("alpha" in report) == (len(said) > 2)
+    assert len(report["pairs"]) == len(judges) * (len(judges) - 1) / 2
+    assert pair["label_kappa"] == kappa([*first.labels.values()], [*second.labels.values()])
+    adequacy = pair["adequacy_kappa"]
+    for system in systems:
+        explanations = [(item, system) for item in counted]
+        assert adequacy["by_system"][system] == adequacy_kappa(first, second, explanations)
+    all_explanations = [(item, system) for item in counted for system in systems]
+    assert adequacy["overall"] == adequacy_kappa(first, second, all_explanations)
+
+    assert ("alpha" in report) == (len(judges) > 2)
     if "alpha" in report:
-        found = krippendorff_alpha(
-            [[one[item["number"], "label"] for one in said] for item in key["items"]]
-        )
-        assert report["alpha"]["label"] == (None if math.isnan(found) else pytest.approx(found))
-    if len(names) > 1:
-        same = [i for i in counted if len({one[i["number"], "preferred"] for one in said}) == 1]
-        assert report["preference"]["agreed"] == len(same)
-        counts = [
-            sum(said[0][i["number"], "preferred"] == name for i in same)
-            for name in [*names, "none"]
-        ]
-        assert [
-            *(each["preferred"] for each in report["systems"]),
-            report["preference"]["none"],
-        ] == counts
-        assert pair["preference_kappa"] == between(counted, "preferred")
+        alpha = krippendorff_alpha([[judge.labels[item] for judge in judges] for item in items])
+        expected = None if math.isnan(alpha) else pytest.approx(alpha)
+        assert report["alpha"]["label"] == expected
+    if len(systems) > 1:
+        check_preferences(report, systems, counted, judges)
     json.dumps(report, allow_nan=False)
     assert ("| all, Krippendorff's alpha " in text(report)) == ("alpha" in report)
 
 
-def test_missing_judgements_are_listed_and_none_is_asked_for_after_a_wrong_label(
+def move_cells_within_items(draw: random.Random, rows: list[dict[str, str]]) -> None:
+    """Move the label or the preference of each item from its first row to its second one."""
+    for first, second in zip(rows[::2], rows[1::2], strict=True):
+        column = "label" if draw.random() < 0.5 else "preferred"
+        second[column] = first.pop(column)
+
+
+def check_adequacy(
+    judgements: dict[str, Any], system: str, counted: list[int], judges: list[Judge]
+) -> None:
+    """Compare what the report says of a system with counts over the judges."""
+    agreed: list[int] = []
+    for item in counted:
+        if len({judge.adequate[item, system] for judge in judges}) == 1:
+            agreed.append(item)
+    adequate = [item for item in agreed if judges[0].adequate[item, system]]
+    inadequate = len(agreed) - len(adequate)
+    assert judgements["agreed"] == len(agreed)
+    assert judgements["adequate"] == len(adequate)
+    assert judgements["adequacy_rate"] == share(len(adequate), len(agreed))
+    assert judgements["error_marks"] == len(judges) * inadequate
+    # Each judge marks another error, the second one "unsound".
+    assert judgements["errors"]["unsound"] == (1 / len(judges) if inadequate else None)
+
+
+def adequacy_kappa(first: Judge, second: Judge, explanations: list[tuple[int, str]]) -> Any:
+    """Cohen's kappa of two judges on the adequacy of explanations."""
+    return kappa(
+        [first.adequate[explanation] for explanation in explanations],
+        [second.adequate[explanation] for explanation in explanations],
+    )
+
+
+def check_preferences(
+    report: Any, systems: list[str], counted: list[int], judges: list[Judge]
+) -> None:
+    """Compare the preferences in a report with counts over the judges."""
+    first, second = judges[:2]
+    agreed: list[str] = []
+    for item in counted:
+        if len({judge.preferred[item] for judge in judges}) == 1:
+            agreed.append(first.preferred[item])
+    assert report["preference"] == {"agreed": len(agreed), "none": agreed.count("none")}
+    for system, judgements in zip(systems, report["systems"], strict=True):
+        assert judgements["preferred"] == agreed.count(system)
+    assert report["pairs"][0]["preference_kappa"] == kappa(
+        [first.preferred[item] for item in counted], [second.preferred[item] for item in counted]
+    )
+
+
+def test_missing_judgements_are_listed_and_none_is_expected_after_a_wrong_label(
     tmp_path: Path,
 ) -> None:
     key = key_of(["one", "two"], [1, 0, 1])
 
-    def judgement(item: Item, name: str) -> tuple[str, str]:
-        return ("", "") if item["number"] != 2 else ("no", "")
+    def adequate(item: Item, system: str) -> tuple[str, str]:
+        return "yes", ""
 
-    rows = [
-        sheet_of(key, "ann", right_label, lambda item, name: ("yes", ""), lambda item: "one"),
-        sheet_of(key, "bob", lambda item: "c" if item["number"] > 1 else "e", judgement),
+    def first_system(item: Item) -> str:
+        return "one"
+
+    def entailment_for_item_1(item: Item) -> str:
+        return "e" if item["number"] == 1 else "c"
+
+    def inadequate_for_item_2(item: Item, system: str) -> tuple[str, str]:
+        return ("no", "") if item["number"] == 2 else ("", "")
+
+    complete = sheet_of(key, "ann", right_label, adequate, first_system)
+    with_gaps = sheet_of(key, "bob", entailment_for_item_1, inadequate_for_item_2)
+    key_path = save_key(tmp_path, key)
+    sheets = [
+        save_sheet(tmp_path / "0.csv", complete),
+        save_sheet(tmp_path / "1.csv", with_gaps),
     ]
-    files = (
-        save_key(tmp_path, key),
-        [save_sheet(tmp_path / f"{number}.csv", own) for number, own in enumerate(rows)],
-    )
-    report = agree(*files)
-    places = [
+    report = agree(key_path, sheets)
+    ann, bob = report["annotators"]
+    assert ann["missing"] == []
+    assert bob["missing"] == [
         "item 1 A adequate",
         "item 1 B adequate",
         "item 2 A error",
         "item 2 B error",
         "item 1 preferred",
+        "item 2 preferred",
     ]
-    assert [each["missing"] for each in report["annotators"]] == [[], [*places, "item 2 preferred"]]
-    assert (report["items_counted"], report["annotators"][1]["labels_right"]) == (2, 2 / 3)
+    assert bob["labels_right"] == 2 / 3
+    assert report["items_counted"] == 2
     assert [system["agreed"] for system in report["systems"]] == [0, 0]
-    assert (
-        "bob: 1.csv, labels right 66.67 %, 6 judgements missing: item 1 A adequate, item 1 B"
-        in text(report)
-    )
-    assert text(report).endswith(f"not computed, {report['explanation_score']['undefined']}\n")
-    assert "item 3 B adequate" in agree(*files, any_label=True)["annotators"][1]["missing"]
+    printed = text(report)
+    assert "bob: 1.csv, labels right 66.67 %, 6 judgements missing: item 1 A adequate" in printed
+    assert " item 1 A adequate, item 1 B" in printed
+    assert printed.endswith(f"not computed, {report['explanation_score']['undefined']}\n")
+    with_any_label = agree(key_path, sheets, any_label=True)
+    assert "item 3 B adequate" in with_any_label["annotators"][1]["missing"]
 
 
-def of_two(folder: Path, scores: list[list[float | None]] | None = None) -> tuple[Path, list[Path]]:
-    """Two items, and two annotators who find the explanations of system two adequate."""
+def two_sheets(
+    folder: Path, scores: list[list[float | None]] | None = None
+) -> tuple[Path, list[Path]]:
+    """A key of two items, and two annotators who find only system two's explanations adequate."""
     key = key_of(["one", "two"], [1, 0], scores)
-    sheets = [
-        save_sheet(
-            folder / f"{annotator}.csv",
-            sheet_of(
-                key,
-                annotator,
-                right_label,
-                lambda i, name: ("1", "") if name == "two" else ("0", "v"),
-            ),
-        )
-        for annotator in ("ann", "bob")
-    ]
+
+    def judgement(item: Item, system: str) -> tuple[str, str]:
+        return ("1", "") if system == "two" else ("0", "v")
+
+    sheets: list[Path] = []
+    for annotator in ("ann", "bob"):
+        rows = sheet_of(key, annotator, right_label, judgement)
+        sheets.append(save_sheet(folder / f"{annotator}.csv", rows))
     return save_key(folder, key), sheets
 
 
 def test_scores_predict_adequacy(tmp_path: Path) -> None:
-    found = agree(*of_two(tmp_path, [[0.1, 0.9], [0.2, None]]))["explanation_score"]
-    assert (found["n"], found["without_score"], found["adequate"], found["scorer"]) == (
-        3,
-        1,
-        1,
-        "embedded",
-    )
-    assert found["average_precision"] == found["trapezoidal_area"] == 1
-    assert found["best_f1"] == {"f1": 1, "precision": 1, "recall": 1, "at_least": 0.9}
+    key_path, sheets = two_sheets(tmp_path, [[0.1, 0.9], [0.2, None]])
+    predictor = agree(key_path, sheets)["explanation_score"]
+    assert predictor["n"] == 3
+    assert predictor["without_score"] == 1
+    assert predictor["adequate"] == 1
+    assert predictor["scorer"] == "embedded"
+    assert predictor["average_precision"] == predictor["trapezoidal_area"] == 1
+    assert predictor["best_f1"] == {"f1": 1, "precision": 1, "recall": 1, "at_least": 0.9}
 
 
 def test_keys_and_sheets_that_do_not_belong_together(tmp_path: Path) -> None:
-    key_path, (first, second) = of_two(tmp_path)
-    other = tmp_path / "other.json"
+    key_path, (first, second) = two_sheets(tmp_path)
 
-    def refused(says: str, key: Path, *sheets: Path) -> None:
-        with pytest.raises(FigLangError, match=says):
+    def check_refusal(message: str, key: Path, *sheets: Path) -> None:
+        """Check that a key and sheets are refused with this message."""
+        with pytest.raises(FigLangError, match=message):
             agree(key, list(sheets))
 
+    check_refusal("ann.csv is of ann, like another sheet", key_path, first, first)
     copy = tmp_path / "copy.csv"
-    refused("ann.csv is of ann, like another sheet", key_path, first, first)
     copy.write_bytes(first.read_bytes().replace(b'"1","A"', b'"1","C"'))
-    refused("copy.csv, row 2: the key has no such item and letter", key_path, copy, second)
-    other.write_text(json.dumps(key_of(["one"], [1])))
-    refused(r"bob.csv is a sheet of s-\w+, but the key is of s-", other, second, second)
-    for content in (
-        "{",
-        "[]",
-        '{"sheet": 1}',
-        key_path.read_text().replace('"gold": 1', '"gold": 0', 1),
-    ):
-        other.write_text(content)
-        refused("other.json is not a key as figlang judge export wrote it", other, first, second)
+    no_such_letter = "copy.csv, row 2: the key has no such item and letter"
+    check_refusal(no_such_letter, key_path, copy, second)
+
+    other_key = tmp_path / "other.json"
+    other_key.write_text(json.dumps(key_of(["one"], [1])))
+    other_code = r"bob.csv is a sheet of s-\w+, but the key is of s-"
+    check_refusal(other_code, other_key, second, second)
+    changed = key_path.read_text().replace('"gold": 1', '"gold": 0', 1)
+    for content in ("{", "[]", '{"sheet": 1}', changed):
+        other_key.write_text(content)
+        no_key = "other.json is not a key as figlang judge export wrote it"
+        check_refusal(no_key, other_key, first, second)

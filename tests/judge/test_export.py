@@ -1,6 +1,4 @@
-"""If these fail, annotators can tell systems apart, judge the wrong rows, or lose what they have
-filled in.
-"""
+"""Annotators can tell systems apart, or judge the wrong rows, if these tests fail."""
 
 from __future__ import annotations
 
@@ -8,6 +6,7 @@ import io
 import json
 from collections import Counter
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,75 +25,101 @@ OPTIONS: dict[str, Any] = {"count": 20, "seed": 7, "annotators": 2}
 NAMES = ("Shark", "Kettle")
 
 
+def answer(doc: Mapping[str, Any], system: str) -> str:
+    """What a system says of a document: nothing if its claim is a multiple of 9 characters long."""
+    if len(doc["claim"]) % 9 == 0:
+        return ""
+    return f"=HYPERLINK({system[0]}) {doc['claim'][:9]}\n\nLABEL: {doc['label']}"
+
+
+def hundredth(number: int) -> float:
+    """The explanation score of a document by its number."""
+    return number / 100
+
+
 @pytest.fixture
 def two_runs(tmp_path: Path) -> list[str]:
-    def run(name: str) -> str:
-        def said(doc: Mapping[str, Any]) -> str:
-            return (
-                f"=HYPERLINK({name[0]}) {doc['claim'][:9]}\n\nLABEL: {doc['label']}"
-                if len(doc["claim"]) % 9
-                else ""
-            )
-
-        return f"{name}={save_run(tmp_path / name / 'samples_vflute.jsonl', said, lambda number: number / 100)}"  # noqa: E501
-
-    return [run(name) for name in NAMES]
+    """Runs of two systems over figlang_mini, as arguments of the command."""
+    arguments: list[str] = []
+    for name in NAMES:
+        path = tmp_path / name / "samples_vflute.jsonl"
+        save_run(path, partial(answer, system=name), hundredth)
+        arguments.append(f"{name}={path}")
+    return arguments
 
 
-def records(run: str) -> dict[str, dict[str, Any]]:
-    path = Path(run.partition("=")[2])
-    return {
-        (record := json.loads(line)["sample"])["id"]: record
-        for line in path.read_text("utf-8").splitlines()
-    }
+def path_of(argument: str) -> Path:
+    """The samples file behind an argument ``NAME=FILE``."""
+    _, _, path = argument.partition("=")
+    return Path(path)
+
+
+def records_by_id(argument: str) -> dict[str, dict[str, Any]]:
+    """The records of a run."""
+    records: dict[str, dict[str, Any]] = {}
+    for line in path_of(argument).read_text("utf-8").splitlines():
+        record = json.loads(line)["sample"]
+        records[record["id"]] = record
+    return records
 
 
 def test_sheets_key_and_pictures(tmp_path: Path, two_runs: list[str]) -> None:
-    told = {"configs": {"vflute": {"metadata": {"explanation_scorer": "embedded|fp32"}}}}
-    # Kettle has none, but may have the same scorer
-    (tmp_path / "Shark" / "results.json").write_text(json.dumps(told))
-    names = export(two_runs, tmp_path / "out", **{**OPTIONS, "count": 76})
+    # Kettle names no scorer, but may have the same one.
+    results = {"configs": {"vflute": {"metadata": {"explanation_scorer": "embedded|fp32"}}}}
+    (tmp_path / "Shark" / "results.json").write_text(json.dumps(results))
+    folder = tmp_path / "out"
+    names = export(two_runs, folder, **{**OPTIONS, "count": 76})
     assert names == ["images", "annotator1.csv", "annotator2.csv", "key.json"]
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(names)
-    written = [tmp_path / "out" / name for name in names]
-    found, first, second = key.read(written[3]), sheet.read(written[1]), sheet.read(written[2])
-    assert found["scorer"] == "embedded|fp32"
-    assert (first.annotator, second.annotator) == ("annotator 1", "annotator 2")
+    assert sorted(path.name for path in folder.iterdir()) == sorted(names)
+
+    first = sheet.read(folder / "annotator1.csv")
+    second = sheet.read(folder / "annotator2.csv")
+    assert first.annotator == "annotator 1"
+    assert second.annotator == "annotator 2"
     assert first.rows.drop(columns="annotator").equals(second.rows.drop(columns="annotator"))
-    assert [item["number"] for item in found["items"]] == [*range(1, 77)]
+    content = key.read(folder / "key.json")
+    assert content["scorer"] == "embedded|fp32"
+    assert [item["number"] for item in content["items"]] == [*range(1, 77)]
     assert {*first.rows["item"]} == {*map(str, range(1, 77))}
+
     documents = {doc["id"]: doc for doc in rows.load("figlang_mini", "test")}
-    by_run = {name: records(run) for name, run in zip(NAMES, two_runs, strict=True)}
-    for item in found["items"]:
+    records = {name: records_by_id(run) for name, run in zip(NAMES, two_runs, strict=True)}
+    for item in content["items"]:
         document = documents[item["id"]]
         assert item["gold"] == rows.LABELS[document["label"]]
         assert set(item["systems"].values()) == set(NAMES)
         for _, row in first.rows[first.rows["item"].eq(str(item["number"]))].iterrows():
-            record = by_run[item["systems"][row["letter"]]][item["id"]]
+            record = records[item["systems"][row["letter"]]][item["id"]]
             assert row["explanation"] == (record["explanation"] or "(no explanation)")
             assert item["scores"][row["letter"]] == record["explanation_scores"]["mean"]
-            assert (row["claim"], row["reference"]) == (document["claim"], document["explanation"])
-            assert not any(row[[*sheet.JUDGED, "comment"]])
-            with Image.open(tmp_path / "out" / row["image"]) as shown:
+            assert row["claim"] == document["claim"]
+            assert row["reference"] == document["explanation"]
+            assert not any(row[[*sheet.JUDGED_COLUMNS, "comment"]])
+            with Image.open(folder / row["image"]) as exported:
                 with Image.open(io.BytesIO(document["image"]["bytes"])) as released:
-                    assert shown.convert("RGB").tobytes() == released.convert("RGB").tobytes()
-    text = written[1].read_text("utf-8-sig")
-    # Nothing tells the system
-    assert not any(word in text for word in (*NAMES, "samples_vflute", "0.3", *documents))
-    assert '"=' not in text and "\"'=HYPERLINK(K) " in text
-    letters = Counter(item["systems"]["A"] for item in found["items"])
-    assert letters["Shark"] > 20 and letters["Kettle"] > 20
+                    assert exported.convert("RGB").tobytes() == released.convert("RGB").tobytes()
+
+    text = (folder / "annotator1.csv").read_text("utf-8-sig")
+    words_that_tell_the_system = (*NAMES, "samples_vflute", "0.3", *documents)
+    assert not any(word in text for word in words_that_tell_the_system)
+    assert '"=' not in text
+    assert "\"'=HYPERLINK(K) " in text
+    systems_behind_a = Counter(item["systems"]["A"] for item in content["items"])
+    assert systems_behind_a["Shark"] > 20
+    assert systems_behind_a["Kettle"] > 20
 
 
-def test_the_seed_makes_the_draw(tmp_path: Path, two_runs: list[str]) -> None:
-    def items(name: str, **options: Any) -> list[dict[str, Any]]:
+def test_the_seed_decides_the_draw(tmp_path: Path, two_runs: list[str]) -> None:
+    def items(name: str, **options: Any) -> Any:
+        """The items of an export into a folder of this name."""
         export(two_runs, tmp_path / name, **{**OPTIONS, "annotators": 1, **options})
         return key.read(tmp_path / name / "key.json")["items"]
 
     drawn = items("a")
-    assert drawn == items("b") != items("c", seed=8)
-    # There are fewer
-    assert {item["id"] for item in items("all", count=95)} == {*records(two_runs[0])}
+    assert items("b") == drawn
+    assert items("c", seed=8) != drawn
+    more_than_there_are = items("all", count=95)
+    assert {item["id"] for item in more_than_there_are} == {*records_by_id(two_runs[0])}
 
 
 def test_flute_has_premises_in_place_of_pictures(tmp_path: Path) -> None:
@@ -103,41 +128,42 @@ def test_flute_has_premises_in_place_of_pictures(tmp_path: Path) -> None:
     folder = tmp_path / "out"
     names = export([str(path)], folder, **{**OPTIONS, "annotators": 1})
     assert names == ["annotator1.csv", "key.json"]
-    found, filled = key.read(folder / "key.json"), sheet.read(folder / "annotator1.csv")
-    # One system is not compared
-    assert "image" not in filled.rows and "preferred" not in filled.rows
-    for item, (_, row) in zip(found["items"], filled.rows.iterrows(), strict=True):
+    filled = sheet.read(folder / "annotator1.csv")
+    assert "image" not in filled.rows
+    assert "preferred" not in filled.rows, "one system is not compared"
+    items = key.read(folder / "key.json")["items"]
+    for item, (_, row) in zip(items, filled.rows.iterrows(), strict=True):
         document = documents[item["id"]]
-        assert (row["premise"], row["claim"]) == (document["premise"], document["hypothesis"])
+        assert row["premise"] == document["premise"]
+        assert row["claim"] == document["hypothesis"]
         assert item["scores"] == {"A": None}
 
 
 def test_runs_that_cannot_be_judged_together(tmp_path: Path, two_runs: list[str]) -> None:
-    second = Path(two_runs[1].partition("=")[2])
-    lines = second.read_text("utf-8").splitlines(keepends=True)
+    path = path_of(two_runs[1])
+    lines = path.read_text("utf-8").splitlines(keepends=True)
+    samples = "".join(lines)
 
-    def refused(says: str, runs: list[str] = two_runs, **options: Any) -> None:
-        with pytest.raises(FigLangError, match=says):
-            export(runs, tmp_path / "out", **{**OPTIONS, **options})
+    def check_refusal(message: str, arguments: list[str] = two_runs) -> None:
+        """Check that runs are refused with this message, and nothing is written."""
+        with pytest.raises(FigLangError, match=message):
+            export(arguments, tmp_path / "out", **OPTIONS)
         assert not (tmp_path / "out").exists()
 
-    second.write_text("".join(lines[2:]), encoding="utf-8")
-    refused(r"only in Shark: 2 \(vismet-test-0, vismet-test-1\)\. Evaluate both on the same")
-    second.write_text(
-        "".join(line.replace("figlang_mini/test:", "figlang_mini/test:0") for line in lines),
-        "utf-8",
-    )
-    refused(
-        r"samples are of figlang_mini/test:0\w+, but the data here is figlang_mini/test:\w",
-        two_runs[1:],
-    )
-    second.write_text("".join(lines).replace('"embedded"', '"vflute25"'), "utf-8")
-    refused(r"different scorers \(Shark: embedded; Kettle: vflute25\)\. Score all with one")
-    second.write_text("".join([*lines[:-1], lines[-1].replace('"explanation":', '"no":')]), "utf-8")
-    refused(r"Kettle\S+ has a record that is not as the task vflute writes it .*explanation")
-    second.write_text("".join(lines), "utf-8")
-    (second.parent / "samples_other.jsonl").write_text("".join(lines), "utf-8")
-    refused(
-        r"holds 2 tasks with explanations \(other, vflute\): name the samples of one",
-        [str(second.parent)],
-    )
+    path.write_text("".join(lines[2:]), encoding="utf-8")
+    other_rows = r"only in Shark: 2 \(vismet-test-0, vismet-test-1\)\. Evaluate both on the same"
+    check_refusal(other_rows)
+    path.write_text(samples.replace("figlang_mini/test:", "figlang_mini/test:0"), "utf-8")
+    other_data = r"samples are of figlang_mini/test:0\w+, but the data here is figlang_mini/test:\w"
+    check_refusal(other_data, two_runs[1:])
+    path.write_text(samples.replace('"embedded"', '"vflute25"'), "utf-8")
+    other_scorer = r"different scorers \(Shark: embedded; Kettle: vflute25\)\. Score all with one"
+    check_refusal(other_scorer)
+    damaged_line = lines[-1].replace('"explanation":', '"no":')
+    path.write_text("".join([*lines[:-1], damaged_line]), "utf-8")
+    damage = r"Kettle\S+ has a record that is not as the task vflute writes it .*explanation"
+    check_refusal(damage)
+    path.write_text(samples, "utf-8")
+    (path.parent / "samples_other.jsonl").write_text(samples, "utf-8")
+    two_tasks = r"holds 2 tasks with explanations \(other, vflute\): name the samples of one"
+    check_refusal(two_tasks, [str(path.parent)])

@@ -1,6 +1,4 @@
-"""If these fail, a language model is asked twice, is paid for nothing, or its words are taken for
-what they are not.
-"""
+"""A language model is asked twice, paid for nothing, or misread, if these tests fail."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from filled_sheets import key_of, save_key, save_sheet, sheet_of
+from filled_sheets import Item, key_of, right_label, save_key, save_sheet, sheet_of
 from judge_server import MODEL, JudgeServer
 from PIL import Image
 
@@ -29,45 +27,44 @@ REQUESTS = 3 * (1 + 2 + 1)  # items x (label, adequacy of two, preference)
 @pytest.fixture
 def blank(tmp_path: Path) -> Path:
     """An empty sheet of three items, each with a picture of its own colour."""
-    rows = sheet_of(KEY, "annotator 1", lambda item: "", lambda item, name: ("", ""))
+
+    def no_label(item: Item) -> str:
+        return ""
+
+    def no_judgement(item: Item, system: str) -> tuple[str, str]:
+        return "", ""
+
+    rows = sheet_of(KEY, "annotator 1", no_label, no_judgement)
     for row in rows:
         number = row["item"]
-        row |= {
-            "image": f"images/{number}.png",
-            "claim": f"=claim {number}",
-            "reference": f"reference {number}",
-        }
+        row["image"] = f"images/{number}.png"
+        row["claim"] = f"=claim {number}"
+        row["reference"] = f"reference {number}"
     (tmp_path / "images").mkdir()
     for item in KEY["items"]:
-        Image.new("RGBA", (8, 8), (80 * item["number"], 0, 0)).save(
-            tmp_path / "images" / f"{item['number']}.png"
-        )
-    return save_sheet(
-        tmp_path / "sheet.annotator1.csv",
-        rows,
-        [each for each in sheet.COLUMNS if each != "premise"],
-    )
+        picture = Image.new("RGBA", (8, 8), (80 * item["number"], 0, 0))
+        picture.save(tmp_path / "images" / f"{item['number']}.png")
+    columns = [column for column in sheet.COLUMNS if column != "premise"]
+    return save_sheet(tmp_path / "sheet.annotator1.csv", rows, columns)
 
 
 def good_answer(prompt: str, pictures: list[Image.Image]) -> str:
-    """The right label, `one` adequate and preferred; only where the picture is the item's."""
+    """The right label, with the explanation of `one` adequate and preferred.
+
+    It checks that the model sees the picture of the item, and no explanation before the label.
+    """
     (picture,) = pictures
     (number,) = [item["number"] for item in KEY["items"] if f"=claim {item['number']}\n" in prompt]
     assert abs(picture.tobytes()[0] - 80 * number) < 8
     assert f"reference {number}" in prompt
     if '{"label"' in prompt:
         assert "= one?" not in prompt and "= two?" not in prompt  # before the explanations are seen
-        return (
-            'I see. {"label":'
-            f' "{("contradiction", "entailment")[KEY["items"][number - 1]["gold"]]}"}}'
-        )
+        return f'I see. {{"label": "{right_label(KEY["items"][number - 1])}"}}'
     if '{"adequate"' in prompt:
-        assert ("= one?" in prompt) + ("= two?" in prompt) == 1
-        return (
-            '{"adequate": "yes"}'
-            if "= one?" in prompt
-            else '```json\n{"adequate": "no", "error": "Unsound"}\n```'
-        )
+        assert ("= one?" in prompt) != ("= two?" in prompt)
+        if "= one?" in prompt:
+            return '{"adequate": "yes"}'
+        return '```json\n{"adequate": "no", "error": "Unsound"}\n```'
     assert prompt.index("= one?") and prompt.index("= two?")
     (letter,) = [letter for letter in "AB" if f"<explanation {letter}>\n= one?\n" in prompt]
     return f'{{"preferred": "{letter}"}}'
@@ -75,6 +72,7 @@ def good_answer(prompt: str, pictures: list[Image.Image]) -> str:
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[JudgeServer]:
+    """A server whose model gives good answers."""
     with JudgeServer(good_answer) as running:
         monkeypatch.setenv("OPENAI_API_KEY", "none")
         monkeypatch.setenv("OPENAI_BASE_URL", running.url)
@@ -89,29 +87,28 @@ def test_a_sheet_is_filled_in_and_marked(tmp_path: Path, blank: Path, server: Ju
     assert server.settings == {"model": MODEL, "temperature": 0, "max_tokens": 64}
     filled = sheet.read(output)
     assert filled.annotator == report["annotator"] == NAME
-    said = sheet.meanings(filled, sheet.accepted("AB"))
+    judgements = sheet.read_judgements(filled, sheet.spellings_by_column("AB"))
     for item in KEY["items"]:
-        own, by_name = (
-            said.loc[str(item["number"])],
-            {name: letter for letter, name in item["systems"].items()},
-        )
-        assert [*own["label"].dropna()] == [("contradiction", "entailment")[item["gold"]]]
-        assert [*own["preferred"].dropna()] == [by_name["one"]]
-        assert own["adequate"].to_dict() == {by_name["one"]: "yes", by_name["two"]: "no"}
-        assert own["error"].dropna().to_dict() == {by_name["two"]: "unsound"}
+        of_item = judgements.loc[str(item["number"])]
+        letter_of_system = {system: letter for letter, system in item["systems"].items()}
+        one = letter_of_system["one"]
+        two = letter_of_system["two"]
+        assert [*of_item["label"].dropna()] == [right_label(item)]
+        assert [*of_item["preferred"].dropna()] == [one]
+        assert of_item["adequate"].to_dict() == {one: "yes", two: "no"}
+        assert of_item["error"].dropna().to_dict() == {two: "unsound"}
     texts = ["claim", "reference", "explanation", "image"]
     assert filled.rows[texts].equals(sheet.read(blank).rows[texts])
-    log = [
-        json.loads(line) for line in (tmp_path / "filled.answers.jsonl").read_text().splitlines()
-    ]
-    assert len(log) == REQUESTS and sum(line["said"].startswith("I see. {") for line in log) == 3
-    assert {line["model"] for line in log} == {f"{MODEL}-2026"}
+    log = [*map(json.loads, (tmp_path / "filled.answers.jsonl").read_text().splitlines())]
+    assert len(log) == REQUESTS
+    assert sum(entry["said"].startswith("I see. {") for entry in log) == 3
+    assert {entry["model"] for entry in log} == {f"{MODEL}-2026"}
 
     person = tmp_path / "person.csv"
     person.write_bytes(output.read_bytes().replace(NAME.encode(), b"annotator 1"))
-    agreed = agree(save_key(tmp_path, KEY), [person, output])
-    assert [each["llm"] for each in agreed["annotators"]] == [False, True]
-    assert NAME in text(agreed)
+    agreement = agree(save_key(tmp_path, KEY), [person, output])
+    assert [annotator["llm"] for annotator in agreement["annotators"]] == [False, True]
+    assert NAME in text(agreement)
 
 
 def test_unreadable_answers_and_failures_are_counted(
@@ -125,33 +122,36 @@ def test_unreadable_answers_and_failures_are_counted(
     server.answer = poor_answer
     report = fill(blank, tmp_path / "filled.csv", **{**OPTIONS, "concurrency": 1})
     assert (report["asked"], report["unreadable"], report["failed"]) == (REQUESTS, 6, 3)
-    assert "BadRequestError" in report["error"] and report["error"].endswith("(item 3, label)")
-    said = sheet.meanings(sheet.read(tmp_path / "filled.csv"), sheet.accepted("AB"))
-    assert said.count()[["label", "adequate", "preferred"]].to_dict() == {
-        "label": 0,
-        "adequate": 0,
-        "preferred": 3,
-    }
+    assert "BadRequestError" in report["error"]
+    assert report["error"].endswith("(item 3, label)")
+    filled = sheet.read(tmp_path / "filled.csv")
+    counts = sheet.read_judgements(filled, sheet.spellings_by_column("AB")).count()
+    assert counts["label"] == 0
+    assert counts["adequate"] == 0
+    assert counts["preferred"] == 3
     assert (tmp_path / "filled.answers.jsonl").read_text().count('"error"') == 3
 
 
 def test_a_server_that_goes_away_loses_nothing(
     tmp_path: Path, blank: Path, server: JudgeServer
 ) -> None:
-    server.answer = lambda prompt, pictures: (
-        good_answer(prompt, pictures) if len(server.prompts) <= 5 else None
-    )
-    with pytest.raises(
-        FigLangError,
-        match=r"3 requests failed one after the other, .*refused\ufffd?\[?.*run the comm",
-    ):
+
+    def five_answers(prompt: str, pictures: list[Image.Image]) -> str | None:
+        if len(server.prompts) > 5:
+            return None
+        return good_answer(prompt, pictures)
+
+    server.answer = five_answers
+    failures = r"3 requests failed one after the other, .*refused\ufffd?\[?.*run the comm"
+    with pytest.raises(FigLangError, match=failures):
         fill(blank, tmp_path / "filled.csv", **{**OPTIONS, "concurrency": 1})
-    kept = sheet.read(tmp_path / "filled.csv").rows
-    server.answer, server.prompts = good_answer, []
+    before = sheet.read(tmp_path / "filled.csv").rows
+    server.answer = good_answer
+    server.prompts = []
     report = fill(blank, tmp_path / "filled.csv", **OPTIONS)
     assert report["asked"] == len(server.prompts) == REQUESTS - 5
     after = sheet.read(tmp_path / "filled.csv").rows
-    assert kept.mask(kept == "", after).equals(after)
+    assert before.mask(before == "", after).equals(after)
     assert fill(blank, tmp_path / "filled.csv", **OPTIONS)["asked"] == 0
 
 
@@ -163,36 +163,32 @@ def test_models_that_think_take_no_temperature(
     assert server.settings == {"model": "o3-mini", "max_completion_tokens": 64}
 
 
-def test_what_ends_the_work_before_a_request(
+def test_mistakes_are_found_before_a_request(
     tmp_path: Path, blank: Path, server: JudgeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refused(
-        says: str, path: Path = blank, output: Path = tmp_path / "out.csv", **options: Any
-    ) -> None:
-        with pytest.raises(FigLangError, match=says):
-            fill(path, output, **{**OPTIONS, **options})
+    def check_refusal(message: str, output: Path = tmp_path / "out.csv") -> None:
+        """Check that filling in a sheet is refused with this message."""
+        with pytest.raises(FigLangError, match=message):
+            fill(blank, output, **OPTIONS)
         assert server.prompts == []
 
-    refused(
-        r"annotator1.csv exists, of annotator 1 and the export s-\w+, not of LLM judge judge-1",
-        output=blank,
+    other_annotator = (
+        r"annotator1.csv exists, of annotator 1 and the export s-\w+, not of LLM judge judge-1"
     )
-    other = tmp_path / "other.csv"
-    other.write_bytes(
-        blank.read_bytes()
-        .replace(KEY["sheet"].encode(), b"s-1")
-        .replace(b"annotator 1", NAME.encode())
-    )
-    refused("of LLM judge judge-1, .* and the export s-1, not of", output=other)
+    check_refusal(other_annotator, output=blank)
+    other_export = tmp_path / "other.csv"
+    content = blank.read_bytes().replace(b"annotator 1", NAME.encode())
+    other_export.write_bytes(content.replace(KEY["sheet"].encode(), b"s-1"))
+    check_refusal("of LLM judge judge-1, .* and the export s-1, not of", output=other_export)
     monkeypatch.delenv("OPENAI_API_KEY")
-    refused("OPENAI_API_KEY")
+    check_refusal("OPENAI_API_KEY")
     (tmp_path / "images" / "2.png").write_bytes(b"no picture")
-    refused(r"item 2: .*2.png")
+    check_refusal(r"item 2: .*2.png")
     assert not (tmp_path / "out.csv").exists()
 
 
 @pytest.mark.parametrize(
-    ("asked", "answer", "cells"),
+    ("column", "answer", "cells"),
     [
         (
             "label",
@@ -247,5 +243,5 @@ def test_what_ends_the_work_before_a_request(
         ("preferred", '{"preferred": ""}', {}),
     ],
 )
-def test_answers_are_read_or_left(asked: str, answer: str, cells: dict[str, str]) -> None:
-    assert read_answer(asked, answer, "AB") == cells
+def test_answers_are_read_or_left(column: str, answer: str, cells: dict[str, str]) -> None:
+    assert read_answer(column, answer, "AB") == cells

@@ -1,6 +1,4 @@
-"""If these fail, generated pictures are sorted into wrong shares, or a sheet tells what drew
-them.
-"""
+"""Generated pictures are sorted into wrong shares, or a sheet tells their system, if these fail."""
 
 from __future__ import annotations
 
@@ -27,6 +25,7 @@ Category = Callable[[Picture], str]
 
 
 def colour(file: str, system: str) -> tuple[int, int, int]:
+    """A colour by which a picture is known again."""
     return int(file[:4]), 9, len(system)
 
 
@@ -35,16 +34,9 @@ def folders(tmp_path: Path) -> list[str]:
     """Three idioms, two pictures of each prompt; "Beta" refused the first."""
     for system in ("Alpha", "Beta"):
         path = tmp_path / system / "prompts.jsonl"
-        arguments = [
-            str(path),
-            "--dataset",
-            "figlang_mini_irfl",
-            "--idioms",
-            "3",
-            "--pictures",
-            "2",
-        ]
-        assert generate.main(arguments) == 0 and generate.main(arguments) == 0
+        options = ["--dataset", "figlang_mini_irfl", "--idioms", "3", "--pictures", "2"]
+        assert generate.main([str(path), *options]) == 0
+        assert generate.main([str(path), *options]) == 0
         metadata = PngInfo()
         metadata.add_text("parameters", f"a prompt of {system}")
         for line in map(json.loads, path.read_text().splitlines()):
@@ -54,13 +46,24 @@ def folders(tmp_path: Path) -> list[str]:
     return [f"Alpha={tmp_path / 'Alpha'}", str(tmp_path / "Beta")]
 
 
-def filled(path: Path, found: dict[str, Any], category: Category, annotator: str) -> Path:
-    by_place = {(each["number"], each["letter"]): each for each in found["pictures"]}
+def filled(path: Path, content: dict[str, Any], category: Category, annotator: str) -> Path:
+    """Fill in a sheet.
+
+    Args:
+        path: the empty sheet.
+        content: of the key.
+        category: what the annotator sees in each picture.
+        annotator: the annotator's name.
+    """
+    pictures: dict[tuple[int, str], Picture] = {}
+    for picture in content["pictures"]:
+        pictures[picture["number"], picture["letter"]] = picture
     rows = sheet.read(path).rows.assign(annotator=annotator).to_dict("records")
     for row in rows:
-        row["category"] = f" {category(by_place[int(row['item']), row['letter']]).upper()} "
+        picture = pictures[int(row["item"]), row["letter"]]
+        row["category"] = f" {category(picture).upper()} "
     target = path.with_name(f"{annotator}.csv")
-    target.write_bytes(sheet.content_of(sheet.PICTURES, rows))
+    target.write_bytes(sheet.csv_bytes(sheet.PICTURE_COLUMNS, rows))
     return target
 
 
@@ -68,12 +71,11 @@ def test_the_prompts_are_each_idiom_and_each_of_its_definitions() -> None:
     lines = generate.prompts("figlang_mini_irfl", 8, 4)
     assert [line["file"] for line in lines] == [f"{number:04}.png" for number in range(len(lines))]
     assert len({line["phrase"] for line in lines}) == 8
-    counts = Counter((line["phrase"], line["prompt"]) for line in lines)
-    assert set(counts.values()) == {4}
+    pictures_of_prompt = Counter((line["phrase"], line["prompt"]) for line in lines)
+    assert set(pictures_of_prompt.values()) == {4}
     for line in lines:
-        assert set(line["definitions"]) | {line["phrase"]} == {
-            p for phrase, p in counts if phrase == line["phrase"]
-        }
+        prompts = {prompt for phrase, prompt in pictures_of_prompt if phrase == line["phrase"]}
+        assert set(line["definitions"]) | {line["phrase"]} == prompts
         assert (line["prompt"] == line["phrase"]) == (line["input"] == "idiom")
     assert generate.main(["unused", "--dataset", "figlang_mini_irfl", "--idioms", "9"]) == 1
     for option in ("--idioms=-1", "--pictures=0"):
@@ -82,76 +84,96 @@ def test_the_prompts_are_each_idiom_and_each_of_its_definitions() -> None:
 
 
 def test_a_sheet_tells_neither_system_nor_prompt(tmp_path: Path, folders: list[str]) -> None:
-    written = [tmp_path / "out" / name for name in export(folders, tmp_path / "out", **OPTIONS)]
-    found, first = key.read(written[-1]), sheet.read(written[1])
-    lines = [
-        json.loads(line) for line in (tmp_path / "Beta" / "prompts.jsonl").read_text().splitlines()
-    ]
-    asked = Counter(line["input"] for line in lines)
-    assert found["asked"] == asked and len(found["pictures"]) == 2 * len(lines) - 1
-    by_file = {line["file"]: line for line in lines}
-    by_place = {(int(row["item"]), row["letter"]): row for _, row in first.rows.iterrows()}
-    content = written[1].read_text("utf-8-sig")
-    assert not any(word in content for word in ("Alpha", "Beta", "0001.png"))
-    for each in found["pictures"]:
-        cells, line = by_place[each["number"], each["letter"]], by_file[each["file"]]
-        assert (cells["phrase"], cells["definitions"]) == (
-            line["phrase"],
-            "\n".join(line["definitions"]),
-        )
-        assert (each["prompt"], each["input"], cells["category"]) == (
-            line["prompt"],
-            line["input"],
-            "",
-        )
-        with Image.open(tmp_path / "out" / cells["image"]) as shown:
-            assert shown.getpixel((0, 0)) == colour(each["file"], each["system"]) and not shown.info
-    sizes = Counter(each["number"] for each in found["pictures"])
-    assert max(sizes.values()) == 5
-    items = [
-        [(each["file"], each["system"]) for each in found["pictures"] if each["number"] == item]
-        for item in sizes
-    ]
-    assert any({system for _, system in item} == {"Alpha", "Beta"} for item in items)
-    assert all(item != sorted(item) for item in items if len(item) == 5)
+    folder = tmp_path / "out"
+    export(folders, folder, **OPTIONS)
+    content = key.read(folder / "key.json")
+    prompts = (tmp_path / "Beta" / "prompts.jsonl").read_text().splitlines()
+    line_of_file = {line["file"]: line for line in map(json.loads, prompts)}
+    assert content["asked"] == Counter(line["input"] for line in line_of_file.values())
+    assert len(content["pictures"]) == 2 * len(line_of_file) - 1
+
+    text = (folder / "annotator1.csv").read_text("utf-8-sig")
+    assert not any(word in text for word in ("Alpha", "Beta", "0001.png"))
+    cells_of_picture: dict[tuple[int, str], Any] = {}
+    for _, row in sheet.read(folder / "annotator1.csv").rows.iterrows():
+        cells_of_picture[int(row["item"]), row["letter"]] = row
+    pictures_of_item: dict[int, list[tuple[str, str]]] = {}
+    for picture in content["pictures"]:
+        cells = cells_of_picture[picture["number"], picture["letter"]]
+        line = line_of_file[picture["file"]]
+        assert cells["phrase"] == line["phrase"]
+        assert cells["definitions"] == "\n".join(line["definitions"])
+        assert cells["category"] == ""
+        assert picture["prompt"] == line["prompt"]
+        assert picture["input"] == line["input"]
+        with Image.open(folder / cells["image"]) as exported:
+            assert exported.getpixel((0, 0)) == colour(picture["file"], picture["system"])
+            assert not exported.info
+        file_and_system = (picture["file"], picture["system"])
+        pictures_of_item.setdefault(picture["number"], []).append(file_and_system)
+
+    assert max(map(len, pictures_of_item.values())) == 5
+    systems_of_items = [{system for _, system in item} for item in pictures_of_item.values()]
+    assert {"Alpha", "Beta"} in systems_of_items
+    for pictures in pictures_of_item.values():
+        if len(pictures) == 5:
+            assert pictures != sorted(pictures)
+
+
+CATEGORIES = list(sorting.CATEGORIES)
+
+
+def by_input(picture: Picture) -> str:
+    """The second category for pictures of idioms, else the first."""
+    return CATEGORIES[1] if picture["input"] == "idiom" else CATEGORIES[0]
+
+
+def by_input_and_file(picture: Picture) -> str:
+    """The second category for pictures of idioms, else one by the number of the file."""
+    if picture["input"] == "idiom":
+        return CATEGORIES[1]
+    return CATEGORIES[int(picture["file"][:4]) % 5]
+
+
+def by_file(picture: Picture) -> str:
+    """One of three categories by the number of the file."""
+    return CATEGORIES[int(picture["file"][:4]) % 3]
 
 
 def test_figures_by_counting(tmp_path: Path, folders: list[str]) -> None:
-    *_, blank, _, path = [
-        tmp_path / "out" / name for name in export(folders, tmp_path / "out", **OPTIONS)
-    ]
-    found = key.read(path)
-    names = list(sorting.CATEGORIES)
-    says: list[Category] = [
-        lambda each: names[1] if each["input"] == "idiom" else names[0],
-        lambda each: names[1] if each["input"] == "idiom" else names[int(each["file"][:4]) % 5],
-        lambda each: names[int(each["file"][:4]) % 3],
-    ]
-    sheets = [filled(blank, found, say, f"person {number}") for number, say in enumerate(says)]
-    report = agree(path, sheets)
+    folder = tmp_path / "out"
+    export(folders, folder, **OPTIONS)
+    key_path = folder / "key.json"
+    content = key.read(key_path)
+    judges: list[Category] = [by_input, by_input_and_file, by_file]
+    sheets: list[Path] = []
+    for number, judge in enumerate(judges):
+        sheets.append(filled(folder / "annotator1.csv", content, judge, f"person {number}"))
+    report = agree(key_path, sheets)
     for row in report["systems"]:
-        own = [
-            each
-            for each in found["pictures"]
-            if (each["system"], each["input"]) == (row["system"], row["input"])
-        ]
-        votes = [Counter(say(each) for say in says).most_common(1)[0] for each in own]
-        assert (row["pictures"], row["asked"]) == (len(own), found["asked"][row["input"]])
-        for name in names:
-            assert row["categories"][name] == sum(
-                said == name and n >= 2 for said, n in votes
-            ) / len(own)
-        assert row["no_majority"] == sum(count < 2 for _, count in votes) / len(own)
-    first, second = ([say(each) for each in found["pictures"]] for say in says[:2])
+        votes: list[Counter[str]] = []
+        for picture in content["pictures"]:
+            if picture["system"] == row["system"] and picture["input"] == row["input"]:
+                votes.append(Counter(judge(picture) for judge in judges))
+        assert row["pictures"] == len(votes)
+        assert row["asked"] == content["asked"][row["input"]]
+        for category in CATEGORIES:
+            with_majority = sum(counts[category] >= 2 for counts in votes)
+            assert row["categories"][category] == with_majority / len(votes)
+        without_majority = sum(max(counts.values()) < 2 for counts in votes)
+        assert row["no_majority"] == without_majority / len(votes)
+
+    first = [by_input(picture) for picture in content["pictures"]]
+    second = [by_input_and_file(picture) for picture in content["pictures"]]
     assert report["pairs"][0]["category_kappa"] == kappa(first, second)
-    both = [one == other for one, other in zip(first, second, strict=True)]
-    # One of two is no majority
-    assert agree(path, sheets[:2])["with_majority"] == sum(both) / len(both) < 1
-    assert len(report["pairs"]) == 3 and -1 <= report["alpha"] <= 1
+    assert len(report["pairs"]) == 3
+    assert -1 <= report["alpha"] <= 1
     assert " 5 of 6 |" in text(report)  # the idioms of Beta
+    share_agreed = sum(a == b for a, b in zip(first, second, strict=True)) / len(first)
+    assert share_agreed < 1
+    assert agree(key_path, sheets[:2])["with_majority"] == share_agreed, "one of two is no majority"
 
 
-# Counts that give the printed shares of Table 9.
 COUNTS = [
     (48, 0, 0, 15, 23, 9),
     (120, 51, 12, 0, 2, 53),
@@ -160,60 +182,59 @@ COUNTS = [
     (69, 3, 14, 24, 16, 3),
     (126, 58, 8, 0, 2, 54),
 ]
+"""Counts that give the printed shares of Table 9: all pictures, then those of each category."""
 
 
 def test_the_published_shares_are_those_of_table_9() -> None:
-    for row, (total, *counts) in zip(sorting.TABLE_9["rows"], COUNTS, strict=True):
-        assert row["pictures"] == total
-        assert [*row["categories"].values()] == pytest.approx(
-            [count / total for count in counts], abs=0.006
-        )
+    for row, (pictures, *counts) in zip(sorting.TABLE_9["rows"], COUNTS, strict=True):
+        assert row["pictures"] == pictures
+        shares = [count / pictures for count in counts]
+        assert [*row["categories"].values()] == pytest.approx(shares, abs=0.006)
 
 
-def test_what_cannot_be_used(tmp_path: Path, folders: list[str]) -> None:
-    def refused(says: str, arguments: list[str] = folders, **options: Any) -> None:
-        with pytest.raises(FigLangError, match=says):
+def test_folders_that_cannot_be_exported(tmp_path: Path, folders: list[str]) -> None:
+    def check_refusal(message: str, arguments: list[str] = folders, **options: Any) -> None:
+        """Check that folders are refused with this message, and nothing is written."""
+        with pytest.raises(FigLangError, match=message):
             export(arguments, tmp_path / "out", **{**OPTIONS, **options})
         assert not (tmp_path / "out").exists()
 
-    refused("--task irfl: no task has pictures to sort but irfl_generate", task="irfl")
-    refused("two folders have one name, of Beta", [folders[1], f"Beta={tmp_path / 'Alpha'}"])
-    refused(
-        r"has no prompts.jsonl, or none of .*: write it with python -m figlang_tasks\S+generate ",
-        [str(tmp_path)],
+    no_such_task = "--task irfl: no task has pictures to sort but irfl_generate"
+    check_refusal(no_such_task, task="irfl")
+    same_names = [folders[1], f"Beta={tmp_path / 'Alpha'}"]
+    check_refusal("two folders have one name, of Beta", same_names)
+    no_prompts = (
+        r"has no prompts.jsonl, or none of .*: write it with python -m figlang_tasks\S+generate "
     )
+    check_refusal(no_prompts, [str(tmp_path)])
+
     path = tmp_path / "Beta" / "prompts.jsonl"
     prompts = path.read_text()
-    for changed, says in (
-        (prompts.replace('"0000.png"', '"../Alpha/0000.png"'), "points outside"),
-        (
-            prompts.replace('"definition"', '"gloss"'),
-            "input is 'gloss', must be one of idiom, definition",
-        ),
-    ):
-        path.write_text(changed)
-        refused(says, [folders[1]])
+    path.write_text(prompts.replace('"0000.png"', '"../Alpha/0000.png"'))
+    check_refusal("points outside", [folders[1]])
+    path.write_text(prompts.replace('"definition"', '"gloss"'))
+    check_refusal("input is 'gloss', must be one of idiom, definition", [folders[1]])
     path.write_text(prompts.replace("0000.png", "9999.png"))
-    refused("Alpha and .*Beta differ in prompts.jsonl")
+    check_refusal("Alpha and .*Beta differ in prompts.jsonl")
     assert generate.main([str(path), "--dataset", "figlang_mini_irfl"]) == 1
 
 
+def only_the_first_picture(picture: Picture) -> str:
+    """A category for the first picture, and an empty cell for all others."""
+    is_first = picture["number"] == 1 and picture["letter"] == "A"
+    return "figurative" if is_first else ""
+
+
 def test_gaps_are_listed(tmp_path: Path, folders: list[str]) -> None:
-    *_, first, _, path = [
-        tmp_path / "out" / name for name in export(folders, tmp_path / "out", **OPTIONS)
-    ]
-    found = key.read(path)
-    one = [
-        filled(
-            first,
-            found,
-            lambda each: "figurative" * (each["number"] == 1 and each["letter"] == "A"),
-            name,
-        )
-        for name in ("one", "two")
-    ]
-    report = agree(path, one)
-    assert len(
-        report["annotators"][0]["missing"]
-    ) == 30 and "30 judgements missing: 1 B, 1 C, " in text(report)
-    assert report["with_majority"] == 1 / 31 and report["pairs"][0]["category_kappa"] is None
+    folder = tmp_path / "out"
+    export(folders, folder, **OPTIONS)
+    content = key.read(folder / "key.json")
+    sheets: list[Path] = []
+    for name in ("one", "two"):
+        blank = folder / "annotator1.csv"
+        sheets.append(filled(blank, content, only_the_first_picture, name))
+    report = agree(folder / "key.json", sheets)
+    assert len(report["annotators"][0]["missing"]) == 30
+    assert "30 judgements missing: 1 B, 1 C, " in text(report)
+    assert report["with_majority"] == 1 / 31
+    assert report["pairs"][0]["category_kappa"] is None

@@ -1,6 +1,4 @@
-"""If these fail, a sheet runs a formula, or what people filled in is not read, or is read as
-something else.
-"""
+"""A sheet runs a formula, or what people filled in is misread, if these tests fail."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from filled_sheets import key_of, right_label, save_sheet, sheet_of
+from filled_sheets import Item, key_of, right_label, save_sheet, sheet_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,10 +20,20 @@ from figlang_tasks.core.text import printable_lines
 from figlang_tasks.judge import sheet
 
 KEY = key_of(["one", "two"], [1, 0, 1])
-ROWS = sheet_of(
-    KEY, "annotator 1", right_label, lambda item, name: ("no", "unsound"), lambda item: "two"
-)
-COLUMNS = sheet.accepted("AB")
+
+
+def unsound(item: Item, system: str) -> tuple[str, str]:
+    """The cells of an explanation that is unsound."""
+    return "no", "unsound"
+
+
+def system_two(item: Item) -> str:
+    """The best system of every item."""
+    return "two"
+
+
+ROWS = sheet_of(KEY, "annotator 1", right_label, unsound, system_two)
+COLUMNS = sheet.spellings_by_column("AB")
 HEAD = ",".join(sheet.COLUMNS)
 texts = st.text(
     st.characters(exclude_categories=["Cs"], exclude_characters="".join(map(chr, range(32)))),
@@ -43,16 +51,16 @@ nasty = st.builds(
 def test_no_cell_is_a_formula_and_texts_come_back(
     tmp_path_factory: pytest.TempPathFactory, texts: list[str]
 ) -> None:
-    rows = [
-        {**ROWS[0], "item": number, "claim": text} for number, text in enumerate(texts, start=1)
-    ]
-    content = sheet.content_of(sheet.COLUMNS, rows)
-    assert content.startswith(codecs.BOM_UTF8) and content.endswith(b'"\r\n')
-    cells = [
-        row["claim"] for row in csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""))
-    ]
-    for cell in cells:
-        assert cell.lstrip()[:1] not in tuple("=+-@\t\r＝＋－＠") and cell[:1] not in ("\t", "\r")
+    rows: list[dict[str, object]] = []
+    for number, text in enumerate(texts, start=1):
+        rows.append({**ROWS[0], "item": number, "claim": text})
+    content = sheet.csv_bytes(sheet.COLUMNS, rows)
+    assert content.startswith(codecs.BOM_UTF8)
+    assert content.endswith(b'"\r\n')
+    for row in csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline="")):
+        cell = row["claim"]
+        assert cell.lstrip()[:1] not in tuple("=+-@\t\r＝＋－＠")
+        assert cell[:1] not in ("\t", "\r")
     path = tmp_path_factory.mktemp("sheet") / "s.csv"
     path.write_bytes(content)
     assert [*sheet.read(path).rows["claim"]] == [printable_lines(text) for text in texts]
@@ -65,14 +73,14 @@ def test_a_sheet_saved_again_reads_the_same(tmp_path: Path, separator: str, enco
     rows = [{**row, "comment": "naïve; \n“so”, so"} for row in ROWS]
     path = save_sheet(tmp_path / "sheet.csv", rows)
     frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig")
-    spelled = {
+    spellings = {
         "label": ("E", "0", "1 "),
         "adequate": (" NO ", "FALSE"),
         "error": ("U", " UNSOUND  "),
     }
-    for column, cells in spelled.items():
-        others = cycle(cells)
-        frame[column] = [next(others) if cell else "" for cell in frame[column]]
+    for column, spellings_of_column in spellings.items():
+        next_spelling = cycle(spellings_of_column)
+        frame[column] = [next(next_spelling) if cell else "" for cell in frame[column]]
     frame["preferred"] = frame["preferred"].str.lower()
     frame.loc[frame.index[::2], ["letter", "annotator"]] += " "
     frame = frame.sample(frac=1, random_state=1)  # sorted by another column
@@ -80,30 +88,35 @@ def test_a_sheet_saved_again_reads_the_same(tmp_path: Path, separator: str, enco
     frame = frame[frame.columns[::-1]].rename(columns={"adequate": " Adequate "})
     saved = frame.to_csv(index=False, sep=separator) + separator * 14 + "\n"
     (tmp_path / "again.csv").write_bytes(saved.encode(encoding))
-    before, after = sheet.read(path), sheet.read(tmp_path / "again.csv")
-    judged = [
-        sheet.meanings(each, COLUMNS).drop(columns="row").sort_index() for each in (before, after)
-    ]
-    assert judged[0].equals(judged[1]) and judged[0].count().sum() == 3 + 6 + 6 + 3
-    assert (after.annotator, after.code) == ("annotator 1", KEY["sheet"])
-    assert {*after.rows["explanation"]} == {"= one?", "= two?"}
+    saved_again = sheet.read(tmp_path / "again.csv")
+    judgements = judgements_of(sheet.read(path))
+    assert judgements.count().sum() == 3 + 6 + 6 + 3
+    assert judgements_of(saved_again).equals(judgements)
+    assert saved_again.annotator == "annotator 1"
+    assert saved_again.code == KEY["sheet"]
+    assert {*saved_again.rows["explanation"]} == {"= one?", "= two?"}
+
+
+def judgements_of(filled: sheet.Sheet) -> pd.DataFrame:
+    """The judgements in a sheet, in the order of items and letters."""
+    return sheet.read_judgements(filled, COLUMNS).drop(columns="row").sort_index()
 
 
 def edited(changes: dict[int, dict[str, str]], drop: str = "") -> bytes:
+    """The sheet of `ROWS` with other cells in some rows, by their number, and without a column."""
     rows = [{**row, **changes.get(number, {})} for number, row in enumerate(ROWS, start=2)]
-    return sheet.content_of([column for column in sheet.COLUMNS if column != drop], rows)
+    columns = [column for column in sheet.COLUMNS if column != drop]
+    return sheet.csv_bytes(columns, rows)
 
 
 def with_blank_lines(content: bytes) -> bytes:
-    """A sheet with a blank line behind its head, and another behind its first row; no cell of it
-    has a line end.
-    """
+    """A sheet without line ends in cells, with blank lines behind its head and its first row."""
     head, first, *others = content.splitlines(keepends=True)
     return b"".join([head, b"\r\n", first, b"\r\n", *others])
 
 
 @pytest.mark.parametrize(
-    ("content", "says"),
+    ("content", "message"),
     [
         (b"", "no CSV file with a head"),
         (edited({}, drop="adequate"), "its first row has 0 columns adequate, must have one"),
@@ -140,8 +153,8 @@ def with_blank_lines(content: bytes) -> bytes:
         ),
     ],
 )
-def test_a_sheet_that_cannot_be_used(tmp_path: Path, content: bytes, says: str) -> None:
+def test_a_sheet_that_cannot_be_used(tmp_path: Path, content: bytes, message: str) -> None:
     path = tmp_path / "s.csv"
     path.write_bytes(content)
-    with pytest.raises(FigLangError, match=f"{re.escape(str(path))}.*{re.escape(says)}"):
-        sheet.meanings(sheet.read(path, COLUMNS), COLUMNS)
+    with pytest.raises(FigLangError, match=f"{re.escape(str(path))}.*{re.escape(message)}"):
+        sheet.read_judgements(sheet.read(path, COLUMNS), COLUMNS)

@@ -1,6 +1,4 @@
-"""If these fail, a model that reads answers is told what is right, is asked about what was read, or
-is misread.
-"""
+"""A model that reads answers is told what is right, or is misread, if these tests fail."""
 
 from __future__ import annotations
 
@@ -25,8 +23,6 @@ from figlang_tasks.scoring import process_results
 UNREAD = "Hm, let me look again."
 Record = dict[str, Any]
 
-# dataset_name of a task file: the options that a model is told, and the plain answer that says the
-# same as each
 TASKS: dict[str, dict[str, str]] = {
     "figlang_mini,split=test": {
         "entailment": "LABEL: entailment",
@@ -57,8 +53,8 @@ TASKS: dict[str, dict[str, str]] = {
         "D: phrase 100 of D": "D",
     },
     "NYCC,config=matching,fold=1": {
-        f"{letter}: {said} no time, 2.": f"Answer: {letter}"
-        for letter, said in nycc_release.SAID.items()
+        f"{letter}: {caption} no time, 2.": f"Answer: {letter}"
+        for letter, caption in nycc_release.SAID.items()
     },
     "NYCC,config=ranking,fold=2": {
         "A: I have no time, 2.": "Answer: A",
@@ -71,6 +67,10 @@ TASKS: dict[str, dict[str, str]] = {
         f"{letter}: Shows": f"Image: {letter}\nSense: literal" for letter in "ABCD"
     },
 }
+"""By the ``dataset_name`` of a task file: the options that a model is told.
+
+Each option stands with the plain answer that says the same.
+"""
 
 
 @pytest.fixture
@@ -89,12 +89,12 @@ def documents(dataset_name: str, data: Path) -> list[dict[str, Any]]:
     elif dataset_name.startswith("NYCC"):
         nycc_release.valid(data, matching_1=3, ranking_2=3)
     elif dataset_name.startswith("AdMIRe"):
-        admire_rows.write_table(
-            data, "sequence_test", admire_rows.rows("sequence_test", 3), pictures=True
-        )
+        rows = admire_rows.rows("sequence_test", 3)
+        admire_rows.write_table(data, "sequence_test", rows, pictures=True)
     benchmark, request = parse_request(dataset_name)
-    loaded = benchmark.documents(request, check_images=True)
-    return [dict(document) for document in loaded.select(range(loaded[0].get("images", 3)))]
+    dataset = benchmark.documents(request, check_images=True)
+    count = dataset[0].get("images", 3)
+    return [dict(document) for document in dataset.select(range(count))]
 
 
 def record_of(document: Mapping[str, Any], output: str) -> Record:
@@ -103,24 +103,32 @@ def record_of(document: Mapping[str, Any], output: str) -> Record:
 
 
 def save(folder: Path, records: list[Record], output: str) -> str:
-    """A samples file with one output to all rows."""
+    """Write a samples file with one output to all rows into a new folder; return the folder."""
     folder.mkdir()
-    lines = [
-        json.dumps({"doc_id": n, "filtered_resps": [output], "sample": each})
-        for n, each in enumerate(records)
-    ]
-    (folder / "samples_some_task.jsonl").write_text("\n".join(lines) + "\n")
+    lines: list[str] = []
+    for number, record in enumerate(records):
+        sample = {"doc_id": number, "filtered_resps": [output], "sample": record}
+        lines.append(json.dumps(sample) + "\n")
+    (folder / "samples_some_task.jsonl").write_text("".join(lines))
     return str(folder)
 
 
-def unread_of(path: str) -> tuple[UnreadAnswer, ...]:
+def save_unread(folder: Path, docs: list[dict[str, Any]]) -> str:
+    """Write a samples file in which the answers to all documents were left; return the folder."""
+    return save(folder, [record_of(doc, UNREAD) for doc in docs], UNREAD)
+
+
+def unread_answers(path: str) -> tuple[UnreadAnswer, ...]:
+    """The answers that were left of a run with one task."""
     (readable,) = find_unread(read(path), "judge-1").tasks.values()
     return readable.unread
 
 
-def offered(prompt: str) -> list[str]:
+def option_lines(prompt: str) -> list[str]:
     """The lines of the options in a prompt."""
-    return prompt.partition("Options:\n")[2].partition("\n\n")[0].splitlines()
+    _, _, options = prompt.partition("Options:\n")
+    options, _, _ = options.partition("\n\n")
+    return options.splitlines()
 
 
 @pytest.mark.parametrize("dataset_name", TASKS)
@@ -129,59 +137,54 @@ def test_the_options_are_those_of_the_prompt_and_each_becomes_what_a_plain_answe
 ) -> None:
     options = TASKS[dataset_name]
     docs = documents(dataset_name, data)
-    path = save(tmp_path / "run", [record_of(doc, UNREAD) for doc in docs], UNREAD)
+    path = save_unread(tmp_path / "run", docs)
     (readable,) = find_unread(read(path), "judge-1").tasks.values()
-    assert [answer.place for answer in readable.unread] == [*range(len(docs))]
+    assert [answer.index for answer in readable.unread] == [*range(len(docs))]
 
-    answer, doc = readable.unread[2], docs[2]
+    answer = readable.unread[2]
     assert f"<answer>\n{UNREAD}\n</answer>" in answer.prompt
-    for line, expected in zip(offered(answer.prompt), options, strict=True):
+    for line, expected in zip(option_lines(answer.prompt), options, strict=True):
         assert line.startswith(expected)
-    for label, plain in zip(answer.labels, options.values(), strict=True):
-        record = readable.task.records[2]
+    record = readable.task.records[2]
+    for label, plain_answer in zip(answer.labels, options.values(), strict=True):
         fields = readable.choice.fields(record, label)
-        plainly = record_of(doc, plain)
-        if "words" in plainly:  # of NYK-MS a model reads the label alone
-            assert fields["predicted"]["MC"] == plainly["predicted"]["MC"]
+        plain_record = record_of(docs[2], plain_answer)
+        if "words" in plain_record:  # of NYK-MS a model reads the label alone
+            assert fields["predicted"]["MC"] == plain_record["predicted"]["MC"]
         else:
-            assert fields and fields == {name: plainly[name] for name in fields}
+            assert fields
+            assert fields == {name: plain_record[name] for name in fields}
             assert fields != {name: record[name] for name in fields}
 
 
 @pytest.mark.parametrize("dataset_name", TASKS)
 def test_nothing_else_of_the_row_is_told(dataset_name: str, tmp_path: Path, data: Path) -> None:
     docs = documents(dataset_name, data)
-    path = save(tmp_path / "run", [record_of(doc, UNREAD) for doc in docs], UNREAD)
-    for answer, doc in zip(unread_of(path), docs, strict=True):
-        without_options = answer.prompt.replace("\n".join(offered(answer.prompt)), "")
-        texts = [
-            value
-            for value in doc.values()
-            if isinstance(value, str) and len(value) > len("contradiction")
-        ]
-        assert texts and not any(text in without_options for text in [*texts, doc["id"]])
+    path = save_unread(tmp_path / "run", docs)
+    for answer, doc in zip(unread_answers(path), docs, strict=True):
+        without_options = answer.prompt.replace("\n".join(option_lines(answer.prompt)), "")
+        assert doc["id"] not in without_options
+        texts = [text for text in doc.values() if isinstance(text, str)]
+        long_texts = [text for text in texts if len(text) > len("contradiction")]
+        assert long_texts
+        assert not any(text in without_options for text in long_texts)
 
 
 def test_a_gold_label_changes_no_prompt(tmp_path: Path) -> None:
-    lines = lines_of("figlang_mini", 4, lambda doc, n: UNREAD)
-    path = write_run(tmp_path / "as_it_is", {"figlang_mini": lines})
-    for line in lines:
-        changes = {
-            "gold": 1 - line["sample"]["gold"],
-            "id": f"x{line['doc_id']}",
-            "reference": "Because.",
-        }
-        line["sample"] |= changes
-        line["target"] = "entailment"
-    changed_path = write_run(tmp_path / "changed", {"figlang_mini": lines})
-    before, after = (
-        [answer.prompt for answer in unread_of(str(folder))] for folder in (path, changed_path)
-    )
-    assert before == after
+    samples = lines_of("figlang_mini", 4, lambda doc, number: UNREAD)
+    path = write_run(tmp_path / "as_it_is", {"figlang_mini": samples})
+    for sample in samples:
+        sample["sample"]["gold"] = 1 - sample["sample"]["gold"]
+        sample["sample"]["id"] = f"x{sample['doc_id']}"
+        sample["sample"]["reference"] = "Because."
+        sample["target"] = "entailment"
+    changed_path = write_run(tmp_path / "changed", {"figlang_mini": samples})
+    prompts = [answer.prompt for answer in unread_answers(str(path))]
+    assert [answer.prompt for answer in unread_answers(str(changed_path))] == prompts
 
 
 @pytest.mark.parametrize(
-    ("output", "is_asked"),
+    ("output", "is_left"),
     [
         ("LABEL: entailment", False),  # read
         ("", False),
@@ -195,38 +198,34 @@ def test_a_gold_label_changes_no_prompt(tmp_path: Path) -> None:
         ("<think>It is so.</think>Hm.", True),
     ],
 )
-def test_what_is_asked(output: str, is_asked: bool, tmp_path: Path) -> None:
-    def said(doc: Mapping[str, Any], number: int) -> str:
-        # The harness judges its own message as no answer
+def test_which_answers_are_left(output: str, is_left: bool, tmp_path: Path) -> None:
+    def judged_output(doc: Mapping[str, Any], number: int) -> str:
+        """The output as the harness judges it: its own message is no answer."""
         return "" if output.startswith("[LMMS") else output
 
-    lines = lines_of("figlang_mini", 1, said)
-    lines[0]["filtered_resps"] = [output]
-    unread = unread_of(str(write_run(tmp_path / "run", {"figlang_mini": lines})))
-    assert len(unread) == is_asked
+    samples = lines_of("figlang_mini", 1, judged_output)
+    samples[0]["filtered_resps"] = [output]
+    unread = unread_answers(str(write_run(tmp_path / "run", {"figlang_mini": samples})))
+    assert len(unread) == is_left
     assert not any("<think>" in answer.prompt or "It is so" in answer.prompt for answer in unread)
 
 
 def test_a_long_answer_is_shown_from_both_ends(tmp_path: Path) -> None:
     output = "It begins. " + "So it goes on. " * 5_000 + "It ends."
-    (answer,) = unread_of(
-        str(
-            write_run(
-                tmp_path / "run",
-                {"figlang_mini": lines_of("figlang_mini", 1, lambda doc, n: output)},
-            )
-        )
-    )
-    assert "<answer>\nIt begins." in answer.prompt and "\n[...]\n" in answer.prompt
+    samples = lines_of("figlang_mini", 1, lambda doc, number: output)
+    (answer,) = unread_answers(str(write_run(tmp_path / "run", {"figlang_mini": samples})))
+    assert "<answer>\nIt begins." in answer.prompt
+    assert "\n[...]\n" in answer.prompt
     assert "It ends.\n</answer>" in answer.prompt
-    assert len(answer.prompt) < 14_000 and answer.estimated_tokens == len(answer.prompt) // 4
+    assert len(answer.prompt) < 14_000
+    assert answer.estimated_tokens == len(answer.prompt) // 4
 
 
 def test_the_answer_of_two_stages_is_the_last_one(tmp_path: Path, data: Path) -> None:
     doc, *_ = documents("figlang_mini,split=test", data)
     output = json.dumps({"scene_graph": "a cat LABEL: entailment", "answer": "I would not say."})
     record = dict(scene_graph_process_results(doc, [output])["sample"])
-    (answer,) = unread_of(save(tmp_path / "run", [record], output))
+    (answer,) = unread_answers(save(tmp_path / "run", [record], output))
     assert "<answer>\nI would not say.\n</answer>" in answer.prompt
 
 
@@ -234,7 +233,7 @@ def test_a_picture_that_was_read_is_not_asked_for_its_sense(tmp_path: Path, data
     doc, *_ = documents("AdMIRe,table=sequence_test,shown=pictures", data)
     record = record_of(doc, "Image: B")
     assert record["status"] != "read"
-    assert unread_of(save(tmp_path / "run", [record], "Image: B")) == ()
+    assert unread_answers(save(tmp_path / "run", [record], "Image: B")) == ()
 
 
 # --- the model's replies ---
@@ -296,19 +295,19 @@ def test_labels_of_all_kinds(reply: str, labels: tuple[str, ...], label: str) ->
 )
 def test_tasks_without_a_choice_in_words(task: str, reason: str, tmp_path: Path) -> None:
     run = read(str(write_run(tmp_path / "run", {task: lines_of(task, 6)})))
-    with pytest.raises(
-        FigLangError, match=rf"run has no task whose answers choose .*\({task}: {reason}\)"
-    ):
+    no_choice = rf"run has no task whose answers choose .*\({task}: {reason}\)"
+    with pytest.raises(FigLangError, match=no_choice):
         find_unread(run, "judge-1")
-    both = {task: lines_of(task, 6), "figlang_mini": lines_of("figlang_mini", 6)}
-    unread = find_unread(read(str(write_run(tmp_path / "both", both))), "judge-1")
-    assert ([*unread.tasks], unread.left_out) == (["figlang_mini"], {task: reason})
+    two_tasks = {task: lines_of(task, 6), "figlang_mini": lines_of("figlang_mini", 6)}
+    unread = find_unread(read(str(write_run(tmp_path / "both", two_tasks))), "judge-1")
+    assert [*unread.tasks] == ["figlang_mini"]
+    assert unread.left_out == {task: reason}
 
 
 def test_damage_is_named_with_its_place(tmp_path: Path) -> None:
-    lines = lines_of("figlang_mini", 3, lambda doc, n: UNREAD)
-    del lines[1]["filtered_resps"]
-    path = write_run(tmp_path / "run", {"figlang_mini": lines})
+    samples = lines_of("figlang_mini", 3, lambda doc, number: UNREAD)
+    del samples[1]["filtered_resps"]
+    path = write_run(tmp_path / "run", {"figlang_mini": samples})
     with pytest.raises(FigLangError, match=r"samples_figlang_mini.jsonl: row \S+ has no output"):
         find_unread(read(str(path)), "judge-1")
 
@@ -318,8 +317,7 @@ def test_other_data_than_that_of_the_run_is_refused(tmp_path: Path, data: Path) 
     records = [record_of(doc, UNREAD) for doc in docs]
     for record in records:
         record["data"] = f"{record['data'].partition(':')[0]}:0123456789ab"
-    with pytest.raises(
-        FigLangError,
-        match=r"samples are of COLUMBUS\S+:0123456789ab, but the data here is COLUMBUS",
-    ):
-        unread_of(save(tmp_path / "run", records, UNREAD))
+    path = save(tmp_path / "run", records, UNREAD)
+    other_data = r"samples are of COLUMBUS\S+:0123456789ab, but the data here is COLUMBUS"
+    with pytest.raises(FigLangError, match=other_data):
+        unread_answers(path)

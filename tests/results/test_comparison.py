@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,13 @@ import varied_runs
 from scipy import stats
 
 from figlang_tasks.core.data_id import DataId
-from figlang_tasks.results import comparison, measures, runs
+from figlang_tasks.results import measures, runs
 from figlang_tasks.results.comparability import ComparisonError
+from figlang_tasks.results.comparison import Difference, compare
 from figlang_tasks.results.task_run import Run
 from figlang_tasks.scoring import Estimate
+
+MINI = "figlang_mini"
 
 
 @pytest.fixture(scope="module")
@@ -27,244 +31,221 @@ def strong() -> Run:
     return runs.read(f"strong={varied_runs.strong()}")
 
 
-def changed(run: Run, task: str, **values: Any) -> Run:
-    own = dataclasses.replace(run.tasks[task], **values)
-    return dataclasses.replace(run, name=f"{run.name}, changed", tasks={task: own})
+def changed(run: Run, task: str, **fields: Any) -> Run:
+    """A run of one task alone, some of whose fields are replaced."""
+    changed_task = dataclasses.replace(run.tasks[task], **fields)
+    return dataclasses.replace(run, name=f"{run.name}, changed", tasks={task: changed_task})
 
 
-def refused(match: str, *found: Run, **options: Any) -> None:
+def refused(match: str, *compared_runs: Run, **options: Any) -> None:
     with pytest.raises(ComparisonError, match=match):
-        comparison.compare(found, resamples=100, **options)
+        compare(compared_runs, resamples=100, **options)
+
+
+def by_name(differences: list[Difference]) -> dict[str, Difference]:
+    return {difference.name: difference for difference in differences}
+
+
+def reported_value(run: Run, metric: str, task: str = MINI) -> float:
+    """The value of a metric over all rows in the results file."""
+    return run.tasks[task].reported[metric]["all"].value
 
 
 def test_a_run_against_another(weak: Run, strong: Run) -> None:
-    found = comparison.compare([weak, strong], tasks=["figlang_mini"], resamples=1000, every=True)
-    by_name = {each.name: each for each in found}
-    f1 = by_name["f1@60"]
-    assert (f1.task, f1.metric, f1.scope, f1.baseline, f1.candidate) == (
-        "figlang_mini",
-        "f1@60",
-        "all",
-        "weak",
-        "strong",
-    )
-    assert f1.baseline_value == pytest.approx(
-        weak.tasks["figlang_mini"].reported["f1@60"]["all"].value
-    )
-    assert (f1.baseline_rows, f1.candidate_rows, by_name["f1@60_muse"].baseline_rows) == (
-        76,
-        76,
-        12,
-    )
+    differences = by_name(compare([weak, strong], tasks=[MINI], resamples=1000, every=True))
+    f1 = differences["f1@60"]
+    assert (f1.task, f1.metric, f1.scope) == (MINI, "f1@60", "all")
+    assert (f1.baseline, f1.candidate) == ("weak", "strong")
+    assert f1.baseline_value == pytest.approx(reported_value(weak, "f1@60"))
+    assert (f1.baseline_rows, f1.candidate_rows) == (76, 76)
     assert f1.low is not None and f1.high is not None and 0 < f1.low <= f1.difference <= f1.high
     assert f1.p_randomization == 1 / 1001  # the strong one is far better
     assert f1.p_holm is not None and f1.p_holm > f1.p_randomization
-    assert by_name["f1@60_muse"].scope == "muse"
-    assert not {"parse_rate", "parse_disagreement"} & {each.metric for each in found}
+    assert differences["f1@60_muse"].baseline_rows == 12
+    assert differences["f1@60_muse"].scope == "muse"
+    compared_metrics = {difference.metric for difference in differences.values()}
+    assert not {"parse_rate", "parse_disagreement"} & compared_metrics
 
 
 def test_metrics_without_sums_have_a_difference_and_no_test(weak: Run, strong: Run) -> None:
     task = "figlang_mini_metaclue_caption"
-    with_meteor = [
-        changed(
-            run, task, reported={**run.tasks[task].reported, "meteor": {"all": Estimate(value)}}
-        )
-        for run, value in ((weak, 0.25), (strong, 0.375))
-    ]
-    found = comparison.compare(with_meteor, overall=True, resamples=100, every=True)
-    assert {each.metric: each.p_randomization is not None for each in found} == {
-        "em": True, "bleu4": True, "rouge_l": True, "cider": True, "meteor": False
-    }  # fmt: skip
-    assert [(each.difference, each.p_holm) for each in found if each.metric == "meteor"] == [
-        (0.125, None)
-    ]
+    with_meteor = []
+    for run, value in ((weak, 0.25), (strong, 0.375)):
+        reported = {**run.tasks[task].reported, "meteor": {"all": Estimate(value)}}
+        with_meteor.append(changed(run, task, reported=reported))
+    differences = by_name(compare(with_meteor, overall=True, resamples=100, every=True))
+    metrics_with_test = set()
+    for name, difference in differences.items():
+        if difference.p_randomization is not None:
+            metrics_with_test.add(name)
+    assert set(differences) == {"em", "bleu4", "rouge_l", "cider", "meteor"}
+    assert metrics_with_test == {"em", "bleu4", "rouge_l", "cider"}
+    assert differences["meteor"].difference == 0.125
+    assert differences["meteor"].p_holm is None
+
+
+# --- repeats ---
 
 
 def test_runs_of_one_name_are_repeats(
     weak: Run, strong: Run, warnings_of_loguru: list[str]
 ) -> None:
-    repeats = [dataclasses.replace(run, name="both") for run in (weak, strong)]
     options: dict[str, Any] = {
         "metrics": ["acc", "parse_rate"],
-        "tasks": ["figlang_mini"],
+        "tasks": [MINI],
         "resamples": 200,
     }
-    found = {each.name: each for each in comparison.compare([*repeats, strong], **options)}
-    acc, values = (
-        found["acc"],
-        [run.tasks["figlang_mini"].reported["acc"]["all"].value for run in (weak, strong)],
+    repeats = [dataclasses.replace(run, name="both") for run in (weak, strong)]
+    differences = by_name(compare([*repeats, strong], **options))
+    acc = differences["acc"]
+    values = [reported_value(run, "acc") for run in (weak, strong)]
+    assert acc.baseline_value == pytest.approx(np.mean(values))
+    assert acc.baseline_sd == pytest.approx(np.std(values, ddof=1))
+    assert acc.candidate_sd is None
+    assert (acc.baseline_repeats, acc.candidate_repeats, acc.baseline_rows) == (2, 1, 76)
+    assert acc.p_randomization is None
+    assert acc.p == acc.p_repeats is not None and acc.p_holm is not None
+    assert differences["parse_rate"].p is None
+    assert differences["parse_rate"].baseline_repeats == 2
+
+    # Repeats beside them change no test of two single runs.
+    of_single_runs = compare([weak, strong], **options)
+    copies = [dataclasses.replace(weak, name="both"), dataclasses.replace(weak, name="both")]
+    beside_repeats = compare([*copies, weak, strong], **options)
+    of_weak = [difference for difference in beside_repeats if difference.baseline == "weak"]
+    expected = [difference.p for difference in of_single_runs]
+    assert [difference.p for difference in of_weak] == expected
+    (warning,) = warnings_of_loguru
+    assert "figlang_mini: repeats of both have equal answers in all rows: leave out copies" in (
+        warning
     )
-    assert acc.baseline_value == pytest.approx(
-        np.mean(values)
-    ) and acc.baseline_sd == pytest.approx(np.std(values, ddof=1))
-    assert (acc.baseline_repeats, acc.candidate_repeats, acc.candidate_sd, acc.baseline_rows) == (
-        2,
-        1,
-        None,
-        76,
-    )
-    assert (
-        acc.p_randomization is None
-        and acc.p == acc.p_repeats is not None
-        and acc.p_holm is not None
-    )
-    assert found["parse_rate"].p is None and found["parse_rate"].baseline_repeats == 2
-    single = comparison.compare([weak, strong], **options)
-    beside = comparison.compare(
-        [*(dataclasses.replace(run, name="both") for run in (weak, weak)), weak, strong], **options
-    )
-    assert [each.p for each in beside if each.baseline == "weak"] == [each.p for each in single]
-    (told,) = warnings_of_loguru
-    assert "figlang_mini: repeats of both have equal answers in all rows: leave out copies" in told
 
 
-def asked_again(name: str, *answers: Run) -> Run:
-    """A run with an answer of each of some runs to each row of figlang_mini, as ``--repeats`` has
-    them.
-    """
-    first, *_ = answers
-    lines = []
-    for number, run in enumerate(answers, start=1):
-        for line in run.tasks["figlang_mini"].samples:
-            lines.append({**line, "sample": {**line["sample"], "repeat": number}})
-    task = dataclasses.replace(first.tasks["figlang_mini"], samples=tuple(lines), reported={})
-    return dataclasses.replace(first, name=name, tasks={"figlang_mini": task})
+def asked_again(name: str, *answering_runs: Run) -> Run:
+    """A run of figlang_mini with the answers of several runs to each row, as by ``--repeats``."""
+    samples = []
+    for number, run in enumerate(answering_runs, start=1):
+        for sample in run.tasks[MINI].samples:
+            samples.append({**sample, "sample": {**sample["sample"], "repeat": number}})
+    task = dataclasses.replace(answering_runs[0].tasks[MINI], samples=tuple(samples), reported={})
+    return dataclasses.replace(answering_runs[0], name=name, tasks={MINI: task})
 
 
-def means_of_rows(run: Run) -> dict[str, float]:
+def mean_by_row(run: Run) -> dict[str, float]:
     """The share of right labels among the answers to each row."""
     answers: dict[str, list[bool]] = {}
-    for record in run.tasks["figlang_mini"].records:
+    for record in run.tasks[MINI].records:
         answers.setdefault(record["id"], []).append(record["predicted"] == record["gold"])
     return {row: float(np.mean(right)) for row, right in answers.items()}
 
 
+def difference_by_unit(baseline: Run, candidate: Run) -> Any:
+    """What each unit adds to the difference of two accuracies, [units]."""
+    records = baseline.tasks[MINI].records
+    unit_by_row = {record["id"]: record["unit"] for record in records}
+    baseline_means = mean_by_row(baseline)
+    candidate_means = mean_by_row(candidate)
+    differences = dict.fromkeys(unit_by_row.values(), 0.0)
+    for row, unit in unit_by_row.items():
+        differences[unit] += (candidate_means[row] - baseline_means[row]) / len(unit_by_row)
+    return np.array(list(differences.values()))
+
+
 def test_answers_to_one_row_are_compared_by_their_mean(weak: Run, strong: Run) -> None:
-    """Those of one run have no seed in common: taken for runs of two seeds they would show nothing
-    (p = .41).
+    """The answers of one run have no seed in common.
+
+    Taken for runs of two seeds they would show nothing (p = .41).
     """
-    two, three = asked_again("two", weak, strong), asked_again("three", strong, strong, weak)
-    options: dict[str, Any] = {"metrics": ["acc", "f1@60"], "overall": True}
-    units = {record["id"]: record["unit"] for record in weak.tasks["figlang_mini"].records}
+    two = asked_again("two", weak, strong)
+    three = asked_again("three", strong, strong, weak)
     for baseline, candidate in ((two, strong), (two, three), (weak, three)):
-        found = {each.name: each for each in comparison.compare([baseline, candidate], **options)}
-        acc, f1 = found["acc"], found["f1@60"]
+        differences = by_name(
+            compare([baseline, candidate], metrics=["acc", "f1@60"], overall=True)
+        )
+        acc = differences["acc"]
+        f1 = differences["f1@60"]
+        unit_differences = difference_by_unit(baseline, candidate)
+        assert acc.difference == pytest.approx(unit_differences.sum())
+
         # An independent test: the sums of units change their signs.
-        before, after = means_of_rows(baseline), means_of_rows(candidate)
-        differences = dict.fromkeys(units.values(), 0.0)
-        for row, unit in units.items():
-            differences[unit] += (after[row] - before[row]) / len(units)
-        signs = np.random.default_rng(0).choice([-1, 1], size=(20_000, len(differences)))
-        of_units = np.array(list(differences.values()))
-        assert acc.difference == pytest.approx(of_units.sum())
-        expected = float((abs(signs @ of_units) >= abs(of_units.sum()) - 1e-9).mean())
-        assert acc.p_randomization == pytest.approx(expected, abs=0.01) and acc.p_repeats is None
-        # The mean of unit sums has the error of independent units, from which the interval is not
-        # far.
-        error = of_units.std(ddof=1) * len(of_units) ** 0.5
+        signs = np.random.default_rng(0).choice([-1, 1], size=(20_000, len(unit_differences)))
+        swapped_differences = abs(signs @ unit_differences)
+        is_extreme = swapped_differences >= abs(unit_differences.sum()) - 1e-9
+        assert acc.p_randomization == pytest.approx(float(is_extreme.mean()), abs=0.01)
+        assert acc.p_repeats is None
+
+        # The mean of unit sums has the error of independent units; its interval is about the same.
+        units = len(unit_differences)
+        error = unit_differences.std(ddof=1) * units**0.5
+        width = 2 * stats.t.ppf(0.975, units - 1) * error
         assert acc.high is not None and acc.low is not None
-        assert acc.high - acc.low == pytest.approx(
-            2 * stats.t.ppf(0.975, len(of_units) - 1) * error, rel=0.1
-        )
-        assert (acc.baseline_repeats, acc.baseline_sd, acc.baseline_rows, acc.candidate_rows) == (
-            1,
-            None,
-            76,
-            76,
-        )
+        assert acc.high - acc.low == pytest.approx(width, rel=0.1)
+        assert (acc.baseline_repeats, acc.baseline_sd) == (1, None)
+        assert (acc.baseline_rows, acc.candidate_rows) == (76, 76)
         assert f1.p_randomization is not None and f1.low is not None and f1.low < f1.difference
-    f1_of = {
-        run.name: run.tasks["figlang_mini"].reported["f1@60"]["all"].value for run in (weak, strong)
-    }
-    assert f1.candidate_value == pytest.approx((f1_of["weak"] + 2 * f1_of["strong"]) / 3)
+
+    weak_f1 = reported_value(weak, "f1@60")
+    strong_f1 = reported_value(strong, "f1@60")
+    assert f1.candidate_value == pytest.approx((weak_f1 + 2 * strong_f1) / 3)
 
 
 def test_the_same_answers_once_more_change_no_comparison(weak: Run, strong: Run) -> None:
-    once, again = asked_again("two", weak, strong), asked_again("two", weak, strong, weak, strong)
     options: dict[str, Any] = {
         "metrics": ["acc", "f1@60", "explanation_score"],
         "overall": True,
         "resamples": 300,
     }
-    (*expected,), (*found,) = (
-        comparison.compare([run, strong], **options) for run in (once, again)
-    )
-    for one, other in zip(expected, found, strict=True):
-        for field in (
-            "name",
-            "baseline_value",
-            "difference",
-            "low",
-            "high",
-            "p_randomization",
-            "smallest",
-        ):
-            assert getattr(one, field) == pytest.approx(getattr(other, field)), field
+    once = compare([asked_again("two", weak, strong), strong], **options)
+    twice = compare([asked_again("two", weak, strong, weak, strong), strong], **options)
+    fields = "name baseline_value difference low high p_randomization smallest".split()
+    for difference, same_difference in zip(once, twice, strict=True):
+        for field in fields:
+            expected = pytest.approx(getattr(same_difference, field))
+            assert getattr(difference, field) == expected, field
 
 
 def test_seeds_whose_rows_are_asked_again_stay_seeds(weak: Run, strong: Run) -> None:
     seeds = [asked_again("seeds", weak, weak, strong), asked_again("seeds", strong, strong, weak)]
-    (acc,) = comparison.compare([*seeds, strong], ["acc"], overall=True, resamples=200)
-    values = [float(np.mean(list(means_of_rows(run).values()))) for run in seeds]
+    (acc,) = compare([*seeds, strong], ["acc"], overall=True, resamples=200)
+    values = [float(np.mean(list(mean_by_row(run).values()))) for run in seeds]
     assert (acc.baseline_repeats, acc.candidate_repeats) == (2, 1) and acc.p_repeats is not None
-    assert acc.baseline_value == pytest.approx(
-        np.mean(values)
-    ) and acc.baseline_sd == pytest.approx(np.std(values, ddof=1))
+    assert acc.baseline_value == pytest.approx(np.mean(values))
+    assert acc.baseline_sd == pytest.approx(np.std(values, ddof=1))
 
 
 def test_rows_with_fewer_answers_than_others_are_refused(weak: Run, strong: Run) -> None:
     two = asked_again("two", weak, strong)
-    task = two.tasks["figlang_mini"]
-    cut = dataclasses.replace(
-        two, tasks={"figlang_mini": dataclasses.replace(task, samples=task.samples[:-1])}
-    )
-    refused("figlang_mini: two has up to 2 answers to a row, but 151 to 76 rows", cut, strong)
+    task = two.tasks[MINI]
+    shorter_task = dataclasses.replace(task, samples=task.samples[:-1])
+    shorter = dataclasses.replace(two, tasks={MINI: shorter_task})
+    refused("figlang_mini: two has up to 2 answers to a row, but 151 to 76 rows", shorter, strong)
 
 
 def test_repeats_that_are_none(weak: Run, strong: Run) -> None:
-    first = dataclasses.replace(weak, name="strong")
-    refused("only one run", first, strong)
-    left = dataclasses.replace(first, tasks={"figlang_mini": first.tasks["figlang_mini"]})
-    refused("1 of the 2 repeats of strong have it", left, strong, weak)
-    cut = dataclasses.replace(
-        first.tasks["figlang_mini"], samples=first.tasks["figlang_mini"].samples[1:]
-    )
-    cut_run = dataclasses.replace(first, tasks={"figlang_mini": cut})
-    refused(
-        r"strong \(.*jsonl\) and strong \(.*jsonl\) were not evaluated on the same rows",
-        cut_run,
-        strong,
-        weak,
-    )
+    renamed = dataclasses.replace(weak, name="strong")
+    refused("only one run", renamed, strong)
+    task = renamed.tasks[MINI]
+    of_one_task = dataclasses.replace(renamed, tasks={MINI: task})
+    refused("1 of the 2 repeats of strong have it", of_one_task, strong, weak)
+    shorter_task = dataclasses.replace(task, samples=task.samples[1:])
+    shorter = dataclasses.replace(renamed, tasks={MINI: shorter_task})
+    message = r"strong \(.*jsonl\) and strong \(.*jsonl\) were not evaluated on the same rows"
+    refused(message, shorter, strong, weak)
 
 
-def test_runs_of_other_units_are_not_compared(weak: Run, strong: Run) -> None:
-    """Paired by other units nothing would be paired: half of each run against nothing."""
-    task = "figlang_mini_nykms_metaphor"
-    of = strong.tasks[task]
-    earlier = [
-        {**line, "sample": {**line["sample"], "unit": line["sample"]["id"]}} for line in of.samples
-    ]
-    told = r"not evaluated on the same rows; only in weak: 12 .*; only in strong, changed: 12 "
-    refused(told, weak, changed(strong, task, samples=tuple(earlier)), tasks=[task])
+# --- which metrics ---
 
 
 def test_choice_of_metrics_and_sources(weak: Run, strong: Run) -> None:
     def names(**options: Any) -> set[str]:
-        found = comparison.compare([weak, strong], tasks=["figlang_mini"], resamples=100, **options)
-        return {each.name for each in found}
+        return set(by_name(compare([weak, strong], tasks=[MINI], resamples=100, **options)))
 
     assert names() == {"f1@60"} and names(every=True) > {"acc", "acc_muse", "f1@60"}
     assert names(metrics=["acc"]) > {"acc", "acc_muse"} and "f1@0" not in names(metrics=["acc"])
     assert names(metrics=["acc"], overall=True) == {"acc"}
     assert names(metrics=["acc_muse", "parse_rate"], overall=True) == {"acc_muse", "parse_rate"}
-    refused(
-        "no metric 'f1' in these runs; there are: acc, ",
-        weak,
-        strong,
-        tasks=["figlang_mini"],
-        metrics=["f1"],
-    )
+    message = "no metric 'f1' in these runs; there are: acc, "
+    refused(message, weak, strong, tasks=[MINI], metrics=["f1"])
 
 
 @pytest.mark.parametrize(
@@ -272,7 +253,7 @@ def test_choice_of_metrics_and_sources(weak: Run, strong: Run) -> None:
     [
         (["f1@0", "f1@53", "f1@60", "acc", "parse_rate"], "f1@60"),
         (["f1@0", "acc", "parse_rate"], "f1@0"),  # explanations were not scored
-        # NYCC: those of thresholds are no paper's
+        # NYCC: the metrics with thresholds are no paper's
         (["bleu4", "rouge_l", "explained@0", "explained@60"], "bleu4"),
         (["parse_rate", "of my own"], "of my own"),
         ([], ""),
@@ -283,80 +264,111 @@ def test_the_headline_of_what_has_a_value(names: list[str], expected: str) -> No
 
 
 def test_the_headline_of_each_task_is_compared(weak: Run, strong: Run) -> None:
-    heads = {"figlang_mini_flute": "acc@60", "figlang_mini_nykms_metaphor": "mc_macro_f1"}
-    heads["figlang_mini_irfl_retrieve_metaphor"] = "p@k"  # which has no parts
-    found = comparison.compare([weak, strong], tasks=list(heads), resamples=100)
-    assert {each.task: each.name for each in found} == heads
+    headlines = {
+        "figlang_mini_flute": "acc@60",
+        "figlang_mini_nykms_metaphor": "mc_macro_f1",
+        "figlang_mini_irfl_retrieve_metaphor": "p@k",  # has no scopes
+    }
+    differences = compare([weak, strong], tasks=list(headlines), resamples=100)
+    assert {difference.task: difference.name for difference in differences} == headlines
+
+
+def test_rows_that_count_in_one_run_alone_add_nothing(weak: Run, strong: Run) -> None:
+    task = "figlang_mini_irfl_detect_idiom"
+    metric = "literal_preference"
+    (difference,) = compare([weak, strong], [metric], [task], resamples=100)
+    assert difference.baseline_rows != difference.candidate_rows and difference.p is not None
+    assert difference.baseline_value == reported_value(weak, metric, task)
+    assert difference.candidate_value == reported_value(strong, metric, task)
+
+
+# --- which runs ---
+
+
+def test_runs_of_other_units_are_not_compared(weak: Run, strong: Run) -> None:
+    """Tests pair by units: with other ones, half of each run would be compared with nothing."""
+    task = "figlang_mini_nykms_metaphor"
+    samples = []
+    for sample in strong.tasks[task].samples:
+        record = {**sample["sample"], "unit": sample["sample"]["id"]}
+        samples.append({**sample, "sample": record})
+    message = r"not evaluated on the same rows; only in weak: 12 .*; only in strong, changed: 12 "
+    refused(message, weak, changed(strong, task, samples=tuple(samples)), tasks=[task])
 
 
 def test_one_run_across_its_tasks(weak: Run) -> None:
-    image = changed(weak, "figlang_mini")
-    own = dataclasses.replace(weak.tasks["figlang_mini"], task="figlang_mini_blind")
-    blind = dataclasses.replace(weak, tasks={own.task: own})
-    found = comparison.compare([image, blind], ["acc"], overall=True, resamples=100)
-    assert [(each.task, each.difference, each.p_randomization) for each in found] == [
-        ("figlang_mini / figlang_mini_blind", 0, 1)
-    ]
+    blind_task = dataclasses.replace(weak.tasks[MINI], task="figlang_mini_blind")
+    blind = dataclasses.replace(weak, tasks={blind_task.task: blind_task})
+    seeing = changed(weak, MINI)
+    (acc,) = compare([seeing, blind], ["acc"], overall=True, resamples=100)
+    assert acc.task == "figlang_mini / figlang_mini_blind"
+    assert (acc.difference, acc.p_randomization) == (0, 1)
 
 
-def test_what_cannot_be_compared(weak: Run, strong: Run) -> None:
-    task = "figlang_mini"
-    mini = strong.tasks[task]
+def test_a_metric_of_one_of_two_tasks_alone_is_left_out(weak: Run) -> None:
+    """Also where the tasks have unlike numbers of answers to a row."""
+    asked_twice = asked_again("twice", weak, weak)
+    task = weak.tasks[MINI]
+    fewer_measures = dataclasses.replace(task.kind.measures, by_name=without(task, "f1@53"))
+    kind = dataclasses.replace(task.kind, measures=fewer_measures)
+    blind_task = dataclasses.replace(task, task="figlang_mini_blind", kind=kind)
+    blind = dataclasses.replace(weak, name="blind", tasks={blind_task.task: blind_task})
+    differences = by_name(compare([asked_twice, blind], every=True, overall=True, resamples=100))
+    assert "acc" in differences and "f1@53" not in differences
 
-    ids = ", ".join(sorted(mini.ids[:52])[:5])
-    told = (
-        rf"not evaluated on the same rows; only in weak: 52 \({ids}, and 47 more\)\. Evaluate both"
-        r" .*--limit"
+
+def without(task: Any, metric: str) -> Mapping[str, Any]:
+    """The measures of a task but one, by name."""
+    measures_by_name = dict(task.kind.measures.by_name)
+    del measures_by_name[metric]
+    return measures_by_name
+
+
+def test_other_rows_data_and_versions_are_refused(weak: Run, strong: Run) -> None:
+    mini = strong.tasks[MINI]
+    first_ids = ", ".join(sorted(mini.ids[:52])[:5])
+    message = (
+        rf"not evaluated on the same rows; only in weak: 52 \({first_ids}, and 47 more\)\."
+        r" Evaluate both .*--limit"
     )
-    refused(told, weak, changed(strong, task, samples=mini.samples[52:]))
-    other_data = dataclasses.replace(mini, data=DataId.parse("figlang_mini/test:000000000000"))
-    refused("evaluate both on one version", weak, changed(strong, task, data=other_data.data))
-    other_scorer = changed(strong, task, signature="vflute25|...")
+    refused(message, weak, changed(strong, MINI, samples=mini.samples[52:]))
+    other_data = DataId.parse("figlang_mini/test:000000000000")
+    refused("evaluate both on one version", weak, changed(strong, MINI, data=other_data))
+    old_version = changed(strong, MINI, config={"metadata": {"version": "1-4"}})
+    refused("of task version 5-0, .* of 1-4", weak, old_version)
+
+
+def test_other_scorers_are_refused(weak: Run, strong: Run) -> None:
+    other_scorer = changed(strong, MINI, signature="vflute25|...")
     refused("the explanations have different scorers .*figlang score", weak, other_scorer)
     refused("different scorers", weak, other_scorer, metrics=["f1@60_muse", "acc"])
-    refused(
-        "of task version 5-0, .* of 1-4",
-        weak,
-        changed(strong, task, config={"metadata": {"version": "1-4"}}),
-    )
-    # a samples file alone tells the scorer, not the models behind it
-    lone = changed(strong, task, signature=None)
-    assert (
-        comparison.compare([weak, lone], ["f1@60"], overall=True, resamples=100)[0].difference > 0
-    )
-    refused("different scorers", weak, changed(lone, task, scorer="vflute25"))
-    only_labels = changed(strong, task, signature=None, scorer=None)
-    refused("different scorers .*no scores", weak, only_labels)
-    assert (
-        comparison.compare([weak, only_labels], ["acc"], overall=True, resamples=100)[0].metric
-        == "acc"
-    )
-    refused(
-        "no two of the runs share a task", weak, dataclasses.replace(strong, tasks={"other": mini})
-    )
-    newer = dataclasses.replace(strong, tasks={"other": other_data})
-    refused(
-        "figlang_mini on .* figlang_mini on figlang_mini/test:000000000000 in strong",
-        changed(weak, task),
-        newer,
-    )
+    # A samples file alone names the scorer, not the models behind it.
+    samples_alone = changed(strong, MINI, signature=None)
+    (f1,) = compare([weak, samples_alone], ["f1@60"], overall=True, resamples=100)
+    assert f1.difference > 0
+    refused("different scorers", weak, changed(samples_alone, MINI, scorer="vflute25"))
+    labels_alone = changed(strong, MINI, signature=None, scorer=None)
+    refused("different scorers .*no scores", weak, labels_alone)
+    (acc,) = compare([weak, labels_alone], ["acc"], overall=True, resamples=100)
+    assert acc.metric == "acc"
+
+
+def test_runs_without_a_common_task_are_refused(weak: Run, strong: Run) -> None:
+    mini = strong.tasks[MINI]
+    of_another_task = dataclasses.replace(strong, tasks={"other": mini})
+    refused("no two of the runs share a task", weak, of_another_task)
+    other_data = DataId.parse("figlang_mini/test:000000000000")
+    on_other_data = dataclasses.replace(mini, data=other_data)
+    newer = dataclasses.replace(strong, tasks={"other": on_other_data})
+    message = "figlang_mini on .* figlang_mini on figlang_mini/test:000000000000 in strong"
+    refused(message, changed(weak, MINI), newer)
     refused("share the task vflute; they share: figlang_mini", weak, strong, tasks=["vflute"])
 
 
-def test_other_prompts_of_a_task_are_told(
+def test_other_prompts_of_a_task_are_a_warning(
     weak: Run, strong: Run, warnings_of_loguru: list[str]
 ) -> None:
-    runs = [
-        changed(run, "figlang_mini", config={"metadata": {"prompt_hash": text}})
-        for run, text in ((weak, "x"), (strong, "y"))
-    ]
-    comparison.compare(runs, ["acc"], overall=True, resamples=100)
+    baseline = changed(weak, MINI, config={"metadata": {"prompt_hash": "x"}})
+    candidate = changed(strong, MINI, config={"metadata": {"prompt_hash": "y"}})
+    compare([baseline, candidate], ["acc"], overall=True, resamples=100)
     assert any("used different prompts" in message for message in warnings_of_loguru)
-
-
-def test_of_rows_that_count_in_one_run_alone_nothing_is_added(weak: Run, strong: Run) -> None:
-    task = "figlang_mini_irfl_detect_idiom"
-    (found,) = comparison.compare([weak, strong], ["literal_preference"], [task], resamples=100)
-    assert found.baseline_rows != found.candidate_rows and found.p is not None
-    values = [run.tasks[task].reported["literal_preference"]["all"].value for run in (weak, strong)]
-    assert [found.baseline_value, found.candidate_value] == values

@@ -1,6 +1,4 @@
-"""Results whose samples are missing or not whole are told, by every command, in place of leaving
-their tasks out.
-"""
+"""Every command names results whose samples are missing or not whole; it leaves none out."""
 
 from __future__ import annotations
 
@@ -30,10 +28,10 @@ def _lines(task: str) -> list[dict[str, object]]:
 
 def saved(folder: Path, date: str = DATE) -> Path:
     """A run of two tasks, with values in its results file."""
-    made = write_run(folder / "made", {task: _lines(task) for task in (IDIOM, CLASSIFY)})
-    for file in made.iterdir():
+    written = write_run(folder / "written", {task: _lines(task) for task in (IDIOM, CLASSIFY)})
+    for file in written.iterdir():
         shutil.move(file, folder / file.name.replace(DATE, date))
-    made.rmdir()
+    written.rmdir()
     results = folder / f"{date}_results.json"
     content = json.loads(results.read_text())
     for config in content["configs"].values():
@@ -105,8 +103,8 @@ def test_what_others_rely_on_needs_all_samples(
 def test_a_comparison_names_what_is_missing(folder: Path, tmp_path: Path) -> None:
     other = saved(tmp_path / "other")
     samples(folder, CLASSIFY).unlink()
-    shown = commands.done("compare", f"a={folder / f'{DATE}_results.json'}", f"b={other}")
-    assert f"results of {CLASSIFY} have no samples" in shown
+    output = commands.done("compare", f"a={folder / f'{DATE}_results.json'}", f"b={other}")
+    assert f"results of {CLASSIFY} have no samples" in output
 
 
 def test_all_samples_are_missing(folder: Path) -> None:
@@ -120,8 +118,8 @@ def test_all_samples_are_missing(folder: Path) -> None:
 
 
 def test_samples_that_could_not_be_written_whole(folder: Path) -> None:
-    whole = samples(folder, CLASSIFY)
-    partial = whole.rename(f"{whole}.partial")
+    samples_path = samples(folder, CLASSIFY)
+    partial = samples_path.rename(f"{samples_path}.partial")
     results = folder / f"{DATE}_results.json"
     assert find_runs(folder) == [results], "the results file tells of it"
     (sentence,) = runs.read(str(folder)).missing
@@ -133,10 +131,10 @@ def test_samples_that_could_not_be_written_whole(folder: Path) -> None:
         runs.read(str(partial))
     results.unlink()
     assert find_runs(folder) == [samples(folder, IDIOM), partial]
-    shown = commands.figlang("runs", folder)
+    listed = commands.figlang("runs", folder)
     assert (
-        shown.exit_code == 1
-        and f"figlang: {partial}: {partial} is what could be written" in shown.stderr
+        listed.exit_code == 1
+        and f"figlang: {partial}: {partial} is what could be written" in listed.stderr
     )
     samples(folder, IDIOM).unlink()
     with pytest.raises(RunError, match=f"{partial} is what could be written of a file"):
@@ -153,32 +151,32 @@ def test_a_results_file_that_a_kill_has_cut_off(
     if not has_samples:
         for task in (IDIOM, CLASSIFY):
             samples(folder, task).unlink()
-    shown = commands.figlang("runs", folder)
-    assert shown.exit_code == 1 and shown.stdout == ""
-    assert shown.stderr.startswith(f"figlang: {results}: {results} cannot be read (")
+    listed = commands.figlang("runs", folder)
+    assert listed.exit_code == 1 and listed.stdout == ""
+    assert listed.stderr.startswith(f"figlang: {results}: {results} cannot be read (")
     assert (
-        "Was the file cut off (a kill, a full disk)?" in shown.stderr
-        and shown.stderr.count("\n") == 1
+        "Was the file cut off (a kill, a full disk)?" in listed.stderr
+        and listed.stderr.count("\n") == 1
     )
     with pytest.raises(RunError, match="Was the file cut off"):
         runs.read(str(folder))
 
 
 def test_a_results_file_that_could_not_be_written_whole(folder: Path) -> None:
-    whole = folder / f"{DATE}_results.json"
-    partial = whole.rename(f"{whole}.partial")
-    shown = commands.figlang("runs", folder)
+    results = folder / f"{DATE}_results.json"
+    partial = results.rename(f"{results}.partial")
+    listed = commands.figlang("runs", folder)
     assert (
-        shown.exit_code == 1
-        and f"figlang: {partial}: {partial} is what could be written" in shown.stderr
+        listed.exit_code == 1
+        and f"figlang: {partial}: {partial} is what could be written" in listed.stderr
     )
-    assert len(commands.cells(shown.stdout)) == 4, "the samples are whole: head, rule and two tasks"
+    assert len(commands.cells(listed.stdout)) == 4, (
+        "the samples are whole: head, rule and two tasks"
+    )
 
 
 def test_runs_of_several_dates_in_a_folder(folder: Path) -> None:
-    """What is older than the samples that are read is of an earlier run; what is newer would be
-    read in their place.
-    """
+    """Results that are older than the samples are of an earlier run; newer ones lack samples."""
     saved(folder, LATER)
     samples(folder, CLASSIFY).unlink()
     assert runs.read(str(folder), require_samples=True).missing == ()

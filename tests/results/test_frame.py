@@ -18,39 +18,40 @@ from figlang_tasks.results import comparison, runs
 COLUMNS = ["task", "scope", "metric", "value", "low", "high", "n"]
 
 
-def of_file(path: Path) -> dict[tuple[str, str, str], tuple[Any, ...]]:
+NumbersByLabels = dict[tuple[str, str, str], tuple[Any, ...]]
+"""Value, low, high and n by task, scope and metric."""
+
+
+def numbers_of_file(path: Path) -> NumbersByLabels:
     """Every number of a results file, read by hand."""
     content = json.loads(path.read_text(encoding="utf-8"))
-    return {
-        (task, scope, metric): tuple(each.get(key) for key in ("value", "low", "high", "rows"))
-        for task, config in content["configs"].items()
-        for metric, scopes in config["metadata"]["measures"]["values"].items()
-        for scope, each in scopes.items()
-    }
+    numbers: NumbersByLabels = {}
+    for task, config in content["configs"].items():
+        for metric, scopes in config["metadata"]["measures"]["values"].items():
+            for scope, estimate in scopes.items():
+                keys = ("value", "low", "high", "rows")
+                numbers[task, scope, metric] = tuple(estimate.get(key) for key in keys)
+    return numbers
 
 
-def of_frame(frame: pd.DataFrame) -> dict[tuple[str, str, str], tuple[Any, ...]]:
+def numbers_of_frame(frame: pd.DataFrame) -> NumbersByLabels:
     assert list(frame.columns) == COLUMNS
-    found = {
-        row[:3]: tuple(None if pd.isna(each) else each for each in row[3:])
-        for row in frame.itertuples(index=False)
-    }
-    assert len(found) == len(frame)
-    return found
+    numbers: NumbersByLabels = {}
+    for row in frame.itertuples(index=False):
+        numbers[row[:3]] = tuple(None if pd.isna(cell) else cell for cell in row[3:])
+    assert len(numbers) == len(frame)
+    return numbers
 
 
 def test_a_folder_whose_files_contradict_each_other_is_refused(tmp_path: Path) -> None:
     """Of 8 records 6 are right; the file says a little less."""
-    first = records()[:8]
-    estimates = estimates_of(first)
-    assert (
-        figlang_tasks.table(
-            write_run(tmp_path / "whole", first, results(estimates=estimates))
-        ).shape[0]
-        > 0
-    )
-    lower = {**estimates["acc"], "all": estimates["acc"]["all"]._replace(value=0.749)}
-    folder = write_run(tmp_path / "lower", first, results(estimates={**estimates, "acc": lower}))
+    eight_records = records()[:8]
+    estimates = estimates_of(eight_records)
+    unchanged = write_run(tmp_path / "unchanged", eight_records, results(estimates=estimates))
+    assert len(figlang_tasks.table(unchanged)) > 0
+    lower_acc = {**estimates["acc"], "all": estimates["acc"]["all"]._replace(value=0.749)}
+    lower_results = results(estimates={**estimates, "acc": lower_acc})
+    folder = write_run(tmp_path / "lower", eight_records, lower_results)
     for path in (folder, next(folder.glob("*.jsonl"))):
         with pytest.raises(RunError, match="acc 0.749000 .its samples: 0.750000"):
             figlang_tasks.table(path)
@@ -59,25 +60,23 @@ def test_a_folder_whose_files_contradict_each_other_is_refused(tmp_path: Path) -
 def test_a_results_file_its_content_and_the_folder_have_the_same_table() -> None:
     folder = varied_runs.weak()
     (file,) = folder.rglob("*_results.json")
-    expected = of_file(file)
+    expected = numbers_of_file(file)
     assert len(expected) > 200 and {task for task, _, _ in expected} == set(varied_runs.TASKS)
     frame = figlang_tasks.table(file)
-    assert of_frame(frame) == expected
-    for same in (json.loads(file.read_text(encoding="utf-8")), str(folder)):
-        other = figlang_tasks.table(same)
-        pd.testing.assert_frame_equal(
-            *(each.sort_values(COLUMNS[:3], ignore_index=True) for each in (frame, other))
-        )
-    assert (
-        set(frame.dtypes[["value", "low", "high"]].astype(str)) == {"float64"}
-        and str(frame.dtypes["n"]) == "Int64"
-    )
+    assert numbers_of_frame(frame) == expected
+    in_order = frame.sort_values(COLUMNS[:3], ignore_index=True)
+    for same_results in (json.loads(file.read_text(encoding="utf-8")), str(folder)):
+        same_frame = figlang_tasks.table(same_results)
+        same_in_order = same_frame.sort_values(COLUMNS[:3], ignore_index=True)
+        pd.testing.assert_frame_equal(in_order, same_in_order)
+    assert set(frame.dtypes[["value", "low", "high"]].astype(str)) == {"float64"}
+    assert str(frame.dtypes["n"]) == "Int64"
 
 
 def test_a_measure_whose_computation_failed_is_there_without_a_value() -> None:
     measures = {"format": 1, "failed": ["f1@60"], "values": {"acc": {"all": {"value": 0.5}}}}
     frame = figlang_tasks.table({"configs": {"vflute": {"metadata": {"measures": measures}}}})
-    assert of_frame(frame) == {
+    assert numbers_of_frame(frame) == {
         ("vflute", "all", "acc"): (0.5, None, None, None),
         ("vflute", "all", "f1@60"): (None, None, None, None),
     }
@@ -88,7 +87,7 @@ def test_a_measure_whose_computation_failed_is_there_without_a_value() -> None:
     [
         (
             {"configs": {"mme": {"metadata": {"version": 0.0}}}},
-            "no measures of a task of figlang_tasks",
+            "no metrics of a task of figlang_tasks",
         ),
         (
             {"configs": {"vflute": {"metadata": {"measures": {"format": 2}}}}},
@@ -115,11 +114,11 @@ def test_compare_gives_what_the_command_does() -> None:
         "resamples": 200,
     }
     frame = figlang_tasks.compare(f"weak={weak}", f"strong={strong}", **options)
-    (expected,) = comparison.compare(runs.read_all([f"weak={weak}", f"strong={strong}"]), **options)
-    told = {name: value for name, value in vars(expected).items() if value is not None}
-    assert dict(frame.iloc[0].dropna()) == told and len(frame) == 1
-    assert not (frame.p_repeats < 0.05).any(), (
-        "also of a test that was not made the column is of numbers"
-    )
+    saved_runs = runs.read_all([f"weak={weak}", f"strong={strong}"])
+    (difference,) = comparison.compare(saved_runs, **options)
+    known_fields = {name: value for name, value in vars(difference).items() if value is not None}
+    assert dict(frame.iloc[0].dropna()) == known_fields and len(frame) == 1
+    is_significant = frame.p_repeats < 0.05
+    assert not is_significant.any(), "the column of a test that was not made holds numbers too"
     options |= {"metrics": "acc", "tasks": "figlang_mini"}
     assert figlang_tasks.compare(f"weak={weak}", f"strong={strong}", **options).equals(frame)

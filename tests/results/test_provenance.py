@@ -22,7 +22,7 @@ def run_of(**results: Any) -> Run:
     return Run("run", Path(), {}, results)
 
 
-def task_of(data: str, line: dict[str, Any], metadata: dict[str, Any]) -> TaskRun:
+def task_of(data: str, sample: dict[str, Any], metadata: dict[str, Any]) -> TaskRun:
     return TaskRun(
         task="x",
         path=Path(),
@@ -30,7 +30,7 @@ def task_of(data: str, line: dict[str, Any], metadata: dict[str, Any]) -> TaskRu
         kind=VFLUTE,
         request=Request.of("V-FLUTE", split="test"),
         data=DataId.parse(data),
-        samples=(line,),
+        samples=(sample,),
         reported={},
         config={"metadata": metadata},
         scorer=None,
@@ -57,7 +57,7 @@ def test_when_a_run_was(date: Any, zone: str, expected: datetime | None) -> None
 
 
 def test_the_version_of_the_harness() -> None:
-    # Of another folder
+    # The commit is of a folder above the package.
     assert provenance.harness(run_of(lmms_eval_version="main@ab92d7f")) == ("unknown", "unknown")
     run = run_of(lm_eval_version="0.4.12", lmms_eval_version=None)
     assert provenance.harness(run) == ("lm_eval", "0.4.12")
@@ -92,10 +92,16 @@ def test_the_options_are_those_that_the_results_file_tells(
 
 def test_what_a_report_says_of_a_run(tmp_path: Path) -> None:
     lines = {"figlang_mini": report_runs.lines_of("figlang_mini", 2)}
-    told = {"lmms_eval_version": "main@ab92d7f", "total_evaluation_time_seconds": "12.7"}
-    folder = report_runs.write_run(tmp_path / "run", lines, {"model": "figlang_random"}, **told)
+    facts_of_harness = {
+        "lmms_eval_version": "main@ab92d7f",
+        "total_evaluation_time_seconds": "12.7",
+    }
+    folder = report_runs.write_run(
+        tmp_path / "run", lines, {"model": "figlang_random"}, **facts_of_harness
+    )
     run = runs.read(f"mine={folder}")
-    facts, task = provenance.run_facts(run), provenance.task_facts(run.tasks["figlang_mini"])
+    facts = provenance.run_facts(run)
+    task = provenance.task_facts(run.tasks["figlang_mini"])
     assert (facts["model"], facts["seconds"]) == ("figlang_random", "12")
     assert "ab92d7f" not in str(facts)  # of the folder above the harness's package
     (file,) = folder.glob("*.jsonl")

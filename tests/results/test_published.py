@@ -1,4 +1,4 @@
-"""Published results: the data files, what of them may stand beside a run, and how."""
+"""Published results: the data files, which figures may stand beside a run, and how."""
 
 from __future__ import annotations
 
@@ -38,71 +38,73 @@ def content(benchmark: str) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("setting", "shown"),
+    ("setting", "is_comparable"),
     [
         ("zero-shot; matching scores", True),
         ("zero-shot; matching scores; v1, where precision at k is called F1", False),
         ("supervised; fine-tuned", False),
     ],
 )
-def test_what_is_not_comparable_is_kept_and_not_shown(setting: str, shown: bool) -> None:
-    assert PublishedFigure("P", "1", "M", "acc", setting, "s", value=0.5).is_in_short_table == shown
+def test_what_is_not_comparable_is_kept_and_not_shown(setting: str, is_comparable: bool) -> None:
+    figure = PublishedFigure("P", "1", "M", "acc", setting, "s", value=0.5)
+    assert figure.is_in_short_table == is_comparable
 
 
 # --- rows and settings ---
 
 
 def test_a_row_is_a_model_in_a_setting() -> None:
-    found = [
-        row
-        for row in published_rows("nykms_metaphor", ["me_bleu4", "mc_acc", "mw_em", "none"])
-        if row.label.startswith("GPT-4,")
-    ]
-    assert [(row.kind, row.paper) for row in found] == [
-        ("zero-shot with the description", "NYK-MS, arXiv 2409.01037")
-    ]
-    assert found[0].table == "Table 8, Table 9, Table 10"
-    values = [(metric, figure.value) for metric, figure in found[0].values.items()]
+    rows = published_rows("nykms_metaphor", ["me_bleu4", "mc_acc", "mw_em", "none"])
+    (row,) = [row for row in rows if row.label.startswith("GPT-4,")]
+    assert row.kind == "zero-shot with the description"
+    assert row.paper == "NYK-MS, arXiv 2409.01037"
+    assert row.table == "Table 8, Table 9, Table 10"
+    values = [(metric, figure.value) for metric, figure in row.values.items()]
     assert values == [("me_bleu4", 0.1011), ("mc_acc", 0.4378), ("mw_em", 0.4471)]
 
 
 def test_no_two_rows_look_alike_and_no_figure_is_lost() -> None:
     for task, metrics in reported().items():
-        found = published_rows(task, metrics)
-        labels = [row.label for row in found]
+        labels = []
+        figures_in_rows = []
+        for row in published_rows(task, metrics):
+            labels.append(row.label)
+            figures_in_rows += [id(figure) for figure in row.values.values()]
         assert len(set(labels)) == len(labels), task
-        figures = [id(figure) for row in found for figure in row.values.values()]
-        assert sorted(figures) == sorted(
-            id(p) for p in figures_of_task(task) if p.is_in_short_table
-        )
+        figures = [id(figure) for figure in figures_of_task(task) if figure.is_in_short_table]
+        assert sorted(figures_in_rows) == sorted(figures)
 
 
 # --- what may stand beside a run ---
 
 
 def test_the_rows_of_the_figures_are_those_of_the_tasks() -> None:
-    counts = {
-        task: count
-        for name in ("flute", "irfl", "metaclue", "nykms", "vflute")
-        for task, count in content(name)["rows"].items()
-    }
-    defined = definitions()
-    known = {task: defined[task].rows for task in counts}
-    known["metaclue_vqa"] = PAPER["metaphor"]  # images; their questions depend on the annotations
-    assert {task: known[task] for task, count in counts.items() if isinstance(count, int)} == {
-        task: count for task, count in counts.items() if isinstance(count, int)
-    }
-    assert {task for task, count in counts.items() if isinstance(count, str)} == {
-        *("flute", "flute_v1", "metaclue_generate"),
-        *(task for task in defined if re.match(r"irfl_random\d_", task) and figures_of_task(task)),
-    }
+    counts: dict[str, int] = {}
+    tasks_of_other_rows = set()
+    for name in ("flute", "irfl", "metaclue", "nykms", "vflute"):
+        for task, count in content(name)["rows"].items():
+            if isinstance(count, int):
+                counts[task] = count
+            else:
+                tasks_of_other_rows.add(task)
+    task_definitions = definitions()
+    rows_of_tasks = {task: task_definitions[task].rows for task in counts}
+    # The figures count images; the number of their questions depends on the annotations.
+    rows_of_tasks["metaclue_vqa"] = PAPER["metaphor"]
+    assert counts == rows_of_tasks
+
+    expected = {"flute", "flute_v1", "metaclue_generate"}
+    for task in task_definitions:
+        if re.match(r"irfl_random\d_", task) and figures_of_task(task):
+            expected.add(task)
+    assert tasks_of_other_rows == expected
 
 
 USER_ROWS = RunConditions(723, has_user_rows=True)
 
 
 @pytest.mark.parametrize(
-    ("task", "metrics", "runs", "kept", "told"),
+    ("task", "metrics", "runs", "comparable", "sentence"),
     [
         (
             "vflute",
@@ -149,43 +151,43 @@ USER_ROWS = RunConditions(723, has_user_rows=True)
     ],
 )
 def test_figures_stand_beside_runs_of_their_rows_and_scorer(
-    task: str, metrics: list[str], runs: list[RunConditions], kept: list[str], told: str
+    task: str, metrics: list[str], runs: list[RunConditions], comparable: list[str], sentence: str
 ) -> None:
-    shown, line = comparable_metrics(task, metrics, runs)
-    assert (shown, bool(line)) == (kept, bool(told))
-    assert re.search(told if ".*" in told else re.escape(told), line) and "\n" not in line
+    metrics_beside, reason = comparable_metrics(task, metrics, runs)
+    assert (metrics_beside, bool(reason)) == (comparable, bool(sentence))
+    pattern = sentence if ".*" in sentence else re.escape(sentence)
+    assert re.search(pattern, reason) and "\n" not in reason
 
 
 # --- the table ---
 
 
 def test_figures_have_the_digits_of_the_paper_and_a_scope_has_a_line_of_its_own() -> None:
-    found = {
-        label: figures["f1@0"].text()
-        for label, _, figures in table_lines("vflute_label", ["acc", "f1@0", "f1@53"])
-    }
-    trained = {
+    label_lines = table_lines("vflute_label", ["acc", "f1@0", "f1@53"])
+    assert {line.label: line.figures["f1@0"].text() for line in label_lines} == {
+        "Random Baseline": "49.82",
         "fine-tuned, prediction only": "80.85",
         "fine-tuned, multi-task with explanations": "83.26",
     }
-    assert found == {"Random Baseline": "49.82", **trained}
-    drawn = [
-        of["fid"].text()
-        for _, _, of in table_lines("metaclue_generate", ["clip_similarity", "fid"])
-    ]
-    assert drawn == ["153.1", "161.6", "154.3"]  # as it is: no share
+
+    image_lines = table_lines("metaclue_generate", ["clip_similarity", "fid"])
+    fids = [line.figures["fid"].text() for line in image_lines]
+    assert fids == ["153.1", "161.6", "154.3"]  # no share, so not in percent
+
     kinds = ("paraphrase_sarcasm", "simile", "metaphor")
-    of_kinds = table_lines("flute_v1", [f"acc@{t}_{kind}" for t in (0, 50, 60) for kind in kinds])
-    assert [(scope, list(of), of["acc@0"].text()) for _, scope, of in of_kinds] == [
-        (kind, ["acc@0", "acc@50", "acc@60"], text)
-        for kind, text in zip(kinds, ("81.8", "59.6", "76.0"), strict=True)
+    metrics = [f"acc@{threshold}_{kind}" for threshold in (0, 50, 60) for kind in kinds]
+    kind_lines = table_lines("flute_v1", metrics)
+    assert [(line.scope, line.figures["acc@0"].text()) for line in kind_lines] == [
+        ("paraphrase_sarcasm", "81.8"),
+        ("simile", "59.6"),
+        ("metaphor", "76.0"),
     ]
-    (interval,) = {
-        p.text()
-        for p in figures_of_task("irfl_random4_idiom_figurative_literal_phrase_only")
-        if p.is_in_short_table
-    }
-    assert interval == "65.0-78.0"
+    for line in kind_lines:
+        assert list(line.figures) == ["acc@0", "acc@50", "acc@60"]
+
+    figures = figures_of_task("irfl_random4_idiom_figurative_literal_phrase_only")
+    texts = {figure.text() for figure in figures if figure.is_in_short_table}
+    assert texts == {"65.0-78.0"}
 
 
 @given(st.integers(0, 10_000))
@@ -200,13 +202,14 @@ def test_percent_is_exact(hundredths: int) -> None:
 
 @pytest.mark.parametrize("name", PRINTED)
 def test_figures_are_those_of_the_papers_tables(name: str) -> None:
-    found: dict[str, dict[str, list[Any]]] = {}
+    tables: dict[str, dict[str, list[Any]]] = {}
     for record in content(name)["records"]:
         task = record["task"] if isinstance(record["task"], str) else record["task"][0]
         scale = 100 if measures.measure_of(record["metric"]).percent else 1
-        numbers = [
-            round(scale * record[n], 4) for n in ("value", "low", "high", "std") if n in record
-        ]
-        columns = found.setdefault(record["table"], {})
+        numbers = []
+        for key in ("value", "low", "high", "std"):
+            if key in record:
+                numbers.append(round(scale * record[key], 4))
+        columns = tables.setdefault(record["table"], {})
         columns.setdefault(f"{task} {record['metric']}", []).append([record["model"], *numbers])
-    assert found == PRINTED[name]
+    assert tables == PRINTED[name]

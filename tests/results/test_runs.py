@@ -36,11 +36,8 @@ def test_a_whole_run_is_read_from_its_folder() -> None:
     assert len(mini.samples) == len(set(mini.ids)) == 76
     assert mini.sha256 == hashlib.sha256(mini.path.read_bytes()).hexdigest()
     assert re.fullmatch(r"figlang_mini/test:[0-9a-f]{12}", str(mini.data))
-    assert (
-        mini.scorer == "embedded"
-        and mini.signature is not None
-        and mini.signature.startswith("embedded")
-    )
+    assert mini.scorer == "embedded"
+    assert mini.signature is not None and mini.signature.startswith("embedded")
     assert mini.version == "5-0" and mini.has_explanations
     value, low, high, *_ = mini.estimates["f1@60"]["muse"]
     assert low is not None and high is not None and 0 < low <= value <= high
@@ -66,12 +63,12 @@ def test_names(folder: Path, tmp_path: Path) -> None:
     other.mkdir()
     shutil.copy(folder / NAME, other)
     assert [run.name for run in runs.read_all([f"a={folder / NAME}", f"b={other}"])] == ["a", "b"]
-    same = [run.name for run in runs.read_all([f"a={folder / NAME}", f"a={other}"])]
-    assert same == [f"a ({folder / NAME})", f"a ({other})"]
+    names = [run.name for run in runs.read_all([f"a={folder / NAME}", f"a={other}"])]
+    assert names == [f"a ({folder / NAME})", f"a ({other})"]
     assert [run.name for run in runs.read_all([f"a={tmp_path}/oth*"])] == ["a"]
-    for again in (other, other / NAME):  # the folder, and what a shell makes of `folder/*`
+    for same_run in (other, other / NAME):  # the folder, and what a shell makes of `folder/*`
         with pytest.raises(RunError, match="is given 2 times"):
-            runs.read_all([str(other), f"again={again}"])
+            runs.read_all([str(other), f"again={same_run}"])
 
 
 def test_the_newest_of_several_runs_is_read_and_said(
@@ -79,15 +76,15 @@ def test_the_newest_of_several_runs_is_read_and_said(
 ) -> None:
     later = folder / NAME.replace("2026-01-02", "2026-01-03")
     later.write_bytes(evaluated()[0])
-    for name in (NAME, later.name):  # of a second task, told in the same line
+    for name in (NAME, later.name):  # a second task, named in the same line
         (folder / name.replace("figlang_mini", "vflute")).write_bytes(evaluated()[0])
     assert runs.read(str(folder)).tasks["figlang_mini"].path == later
-    (told,) = warnings_of_loguru
-    assert "holds several runs of figlang_mini, vflute: the newest is used, 2026-01-03" in told
+    (warning,) = warnings_of_loguru
+    assert "holds several runs of figlang_mini, vflute: the newest is used, 2026-01-03" in warning
 
 
 @pytest.mark.parametrize(
-    ("settings", "told"),
+    ("settings", "sampling"),
     [
         ({"do_sample": False, "temperature": 0}, None),
         ({"temperature": 0.25}, "temperature 0.25"),  # servers draw by it alone
@@ -98,11 +95,11 @@ def test_the_newest_of_several_runs_is_read_and_said(
     ],
 )
 def test_answers_drawn_at_random(
-    settings: dict[str, object] | None, told: str | None, folder: Path
+    settings: dict[str, object] | None, sampling: str | None, folder: Path
 ) -> None:
     content = {"configs": {"figlang_mini": {"generation_kwargs": settings}}}
     (folder / RESULTS).write_text(json.dumps(content), encoding="utf-8")
-    assert runs.read(str(folder)).tasks["figlang_mini"].sampling == told
+    assert runs.read(str(folder)).tasks["figlang_mini"].sampling == sampling
 
 
 def test_names_of_lm_eval(folder: Path) -> None:
@@ -117,10 +114,8 @@ def test_names_of_lm_eval(folder: Path) -> None:
     )
     run = runs.read(str(folder))
     task = run.tasks["figlang_mini"]
-    assert (run.name, task.reported) == (
-        "tiny",
-        {},
-    ), "lm-eval has no place for scopes: they come from the records"
+    assert run.name == "tiny"
+    assert task.reported == {}, "lm-eval has no place for scopes: they come from the records"
     assert {"all", "muse"} < task.estimates["acc"].keys()
     assert run.partial == "limit 8"
 
@@ -129,11 +124,8 @@ def test_a_very_long_name_is_cut(folder: Path) -> None:
     long_name = "org/" + "m" * 1_000_000
     (folder / RESULTS).write_text(json.dumps({"model_name": long_name}), encoding="utf-8")
     assert runs.read(str(folder)).name == "m" * 197 + "..."
-    assert (
-        runs.read(f"{'n' * 300}={folder}").name
-        == runs.read(f"{'n' * 300}={folder}").given_name
-        == "n" * 197 + "..."
-    )
+    run = runs.read(f"{'n' * 300}={folder}")
+    assert run.name == run.given_name == "n" * 197 + "..."
     assert model_name({"model_name": "m" * 200}) == "m" * 200
 
 
@@ -144,17 +136,13 @@ def test_a_limit_of_all_rows_is_no_cut() -> None:
         "flute": {"original": 1500, "effective": 1000},
     }
     results = {"config": {"limit": 1000.0}, "n-samples": counts}
-    assert (partial_reason(results, "vflute"), partial_reason(results, "flute")) == (
-        None,
-        "limit 1000",
-    )
-    assert (
-        partial_reason(results | {"config": {}}, "vflute", 400)
-        == "400 of 723 documents are in the samples"
-    )
-    assert (
-        partial_reason({"config": {"limit": 0.5, "offset": 4}}, "vflute") == "limit 0.5, offset 4"
-    )
+    assert partial_reason(results, "vflute") is None
+    assert partial_reason(results, "flute") == "limit 1000"
+    without_limit = results | {"config": {}}
+    reason = partial_reason(without_limit, "vflute", 400)
+    assert reason == "400 of 723 documents are in the samples"
+    reason = partial_reason({"config": {"limit": 0.5, "offset": 4}}, "vflute")
+    assert reason == "limit 0.5, offset 4"
 
 
 def refused(path: Path | str, match: str) -> None:
@@ -164,8 +152,9 @@ def refused(path: Path | str, match: str) -> None:
 
 def test_what_cannot_be_read_is_named_with_a_remedy(folder: Path, tmp_path: Path) -> None:
     refused("nowhere", "nowhere does not exist: give a samples file")
-    empty, above = tmp_path / "empty", tmp_path / "above"
+    empty = tmp_path / "empty"
     empty.mkdir()
+    above = tmp_path / "above"
     above.mkdir()
     refused(empty, "no samples files in .*empty .evaluate with --log_samples")
     shutil.copytree(folder, above / "model", ignore=shutil.ignore_patterns("above", "empty"))
@@ -189,10 +178,10 @@ def test_a_folder_may_hold_a_run_of_each_task(folder: Path) -> None:
     """Each has a limit of its own."""
     later = NAME.replace("2026-01-02", "2026-01-03").replace("figlang_mini", "vflute_sg")
     shutil.copy(folder / NAME, folder / later)
-    second = {"config": {"offset": 4}}
+    later_results = {"config": {"offset": 4}}
     (folder / RESULTS).write_text(json.dumps({"config": {}}), encoding="utf-8")
     (folder / RESULTS.replace("2026-01-02", "2026-01-03")).write_text(
-        json.dumps(second), encoding="utf-8"
+        json.dumps(later_results), encoding="utf-8"
     )
     run = runs.read(str(folder))
     assert {name: task.partial for name, task in run.tasks.items()} == {
@@ -226,85 +215,104 @@ def written(folder: Path, lines: list[Any]) -> str:
     return str(folder / NAME)
 
 
+Lines = list[Any]
+Damage = Callable[[Lines], object]
+"""Changes lines in place."""
+
+
+def set_fields(**fields: object) -> Damage:
+    """Set fields of the record in line 5."""
+
+    def damage(lines: Lines) -> None:
+        lines[4]["sample"].update(fields)
+
+    return damage
+
+
+def set_fields_of_all(**fields: object) -> Damage:
+    """Set fields of all records."""
+
+    def damage(lines: Lines) -> None:
+        for line in lines:
+            line["sample"].update(fields)
+
+    return damage
+
+
+def remove_field(field: str) -> Damage:
+    """Remove a field of the record in line 5."""
+
+    def damage(lines: Lines) -> None:
+        del lines[4]["sample"][field]
+
+    return damage
+
+
+def remove_record(lines: Lines) -> None:
+    """Remove the record in line 5."""
+    del lines[4]["sample"]
+
+
+def repeat_line(lines: Lines) -> None:
+    """Write line 7 a second time."""
+    lines.append(lines[6])
+
+
+def insert_list(lines: Lines) -> None:
+    """Insert a line 5 that is no JSON object."""
+    lines.insert(4, [1, 2])
+
+
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
+        (set_fields(data="V-FLUTE/test:0123"), "has rows of figlang_mini/test:.*V-FLUTE"),
+        (repeat_line, "has 2 lines of the row .*: are these several runs. Split the file"),
+        (remove_record, "line 5 has no `sample` record of figlang_tasks .*but other lines"),
         (
-            lambda lines: lines[4]["sample"].update(data="V-FLUTE/test:0123"),
-            "has rows of figlang_mini/test:.*V-FLUTE",
-        ),
-        (
-            lambda lines: lines.append(lines[6]),
-            "has 2 lines of the row .*: are these several runs. Split the file",
-        ),
-        (
-            lambda lines: lines[4].pop("sample"),
-            "line 5 has no `sample` record of figlang_tasks .*but other lines",
-        ),
-        (
-            lambda lines: lines[4]["sample"].pop("task"),
+            remove_field("task"),
             r"line 5 has no `sample` record of figlang_tasks \(task, request",
         ),
+        (remove_field("request"), r"line 5 has no `sample` record .*\(task, request"),
         (
-            lambda lines: lines[4]["sample"].pop("request"),
-            r"line 5 has no `sample` record .*\(task, request",
-        ),
-        (
-            lambda lines: lines[4]["sample"].update(task="vflute_instructions"),
+            set_fields(task="vflute_instructions"),
             "of several tasks .*vflute of .* in line 1, vflute_instructions of .* in line 5",
         ),
         (
-            lambda lines: lines[4]["sample"].update(request="figlang_mini,split=train"),
+            set_fields(request="figlang_mini,split=train"),
             (
                 "of several tasks .*split=test in line 1, vflute of figlang_mini,split=train in"
                 " line 5.*: split the file"
             ),
         ),
+        (set_fields_of_all(task="flute"), "line 1: vflute has no task 'flute'; it has .*vflute"),
         (
-            lambda lines: [line["sample"].update(task="flute") for line in lines],
-            "line 1: vflute has no task 'flute'; it has .*vflute",
-        ),
-        (
-            lambda lines: [line["sample"].update(request="figlang_mini") for line in lines],
+            set_fields_of_all(request="figlang_mini"),
             r"line 1: request is 'figlang_mini'; it must be DATASET,split=",
         ),
         (
-            lambda lines: [
-                line["sample"].update(data="V-FLUTE/test:0123456789ab") for line in lines
-            ],
+            set_fields_of_all(data="V-FLUTE/test:0123456789ab"),
             (
                 "records are of V-FLUTE/test:0123456789ab, and their request is"
                 " figlang_mini,split=test"
             ),
         ),
-        (
-            lambda lines: lines[4]["sample"].update(status=["read"]),
-            "line 5 has no `sample` record .*status: texts",
-        ),
-        (
-            lambda lines: lines[4]["sample"].update(repeat="2"),
-            "line 5 has no `sample` record .*repeat: a number",
-        ),
-        (lambda lines: lines.insert(4, [1, 2]), r"line 5 is \[1, 2\], not a JSON object"),
-        (lambda lines: lines.clear(), "is empty: .*--log_samples"),
-        (
-            lambda lines: [each["sample"].update(data="x: /test:ff\x1b[2J") for each in lines],
-            "does not name data",
-        ),
+        (set_fields(status=["read"]), "line 5 has no `sample` record .*status: texts"),
+        (set_fields(repeat="2"), "line 5 has no `sample` record .*repeat: a number"),
+        (insert_list, r"line 5 is \[1, 2\], not a JSON object"),
+        (list.clear, "is empty: .*--log_samples"),
+        (set_fields_of_all(data="x: /test:ff\x1b[2J"), "does not name data"),
     ],
 )
 def test_what_is_wrong_with_the_lines(
-    damage: Callable[[list[Any]], Any], message: str, folder: Path, lines: list[Any]
+    damage: Damage, message: str, folder: Path, lines: Lines
 ) -> None:
     damage(lines)
     path = written(folder, lines)
-    with pytest.raises(RunError, match=message) as told:
+    with pytest.raises(RunError, match=message) as raised:
         runs.read(path)
-    assert (
-        str(told.value).startswith(path)
-        and "\n" not in str(told.value)
-        and "\x1b" not in str(told.value)
-    )
+    text = str(raised.value)
+    assert text.startswith(path) and "\n" not in text and "\x1b" not in text
 
 
 @pytest.mark.parametrize(
@@ -323,38 +331,38 @@ def test_a_damaged_results_file_is_named(folder: Path, entry: dict[str, Any]) ->
     (folder / RESULTS).write_text(
         json.dumps({"configs": {"figlang_mini": entry}}), encoding="utf-8"
     )
-    with pytest.raises(RunError, match=f"{RESULTS}.*: (restore|evaluate again)") as told:
+    with pytest.raises(RunError, match=f"{RESULTS}.*: (restore|evaluate again)") as raised:
         runs.read(str(folder))
-    assert "\n" not in str(told.value) and ".:" not in str(told.value)
+    assert "\n" not in str(raised.value) and ".:" not in str(raised.value)
 
 
 def test_a_damaged_record_is_named(folder: Path, lines: list[Any]) -> None:
     del lines[4]["sample"]["gold"]
-    found = runs.read(written(folder, lines)).tasks["figlang_mini"]
+    task = runs.read(written(folder, lines)).tasks["figlang_mini"]
     with pytest.raises(
         RunError,
         match=rf"{NAME} has a record that is not as the task figlang_mini writes it .*gold",
     ):
-        _ = found.estimates
+        _ = task.estimates
 
 
 @pytest.mark.parametrize("group", [None, 3, ["muse"], "\ud800"])
 def test_a_part_that_is_no_text_is_named(group: object, folder: Path, lines: list[Any]) -> None:
     """It would be the name of a row in every table."""
     lines[4]["sample"]["report_group"] = group
-    found = runs.read(written(folder, lines)).tasks["figlang_mini"]
+    task = runs.read(written(folder, lines)).tasks["figlang_mini"]
     row = lines[4]["sample"]["id"]
     with pytest.raises(
         RunError,
         match=rf"{NAME} has a record that is not as .*row {row} counts in the part .* text",
     ):
-        _ = found.estimates
+        _ = task.estimates
 
 
 @pytest.mark.parametrize("name", ["org/\ud800x", "\udcff"])
 def test_a_name_with_half_a_surrogate_pair(name: str, folder: Path) -> None:
     """No table holds one, and no file in UTF-8."""
-    shown = "\N{REPLACEMENT CHARACTER}"
+    replacement = "\N{REPLACEMENT CHARACTER}"
     (folder / RESULTS).write_text(json.dumps({"model_name": name}), encoding="utf-8")
-    assert shown in runs.read(str(folder)).name
-    assert runs.read(f"{name}={folder}").name.count(shown) == 1
+    assert replacement in runs.read(str(folder)).name
+    assert runs.read(f"{name}={folder}").name.count(replacement) == 1

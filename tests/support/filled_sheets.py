@@ -23,17 +23,16 @@ def save_run(
     from figlang_tasks.benchmarks.vflute.benchmark import BENCHMARK
     from figlang_tasks.scoring import process_results
 
-    lines = []
+    samples: list[str] = []
     documents = BENCHMARK.documents(Request.of("figlang_mini", split="test"), check_images=True)
     for number, doc in enumerate(documents):
         record = process_results(doc, [answer(doc)])["sample"]
-        if (score := scores(number)) is not None:
+        score = scores(number)
+        if score is not None:
             record["explanation_scores"] = {"scorer": "embedded", "bertscore": score, "mean": score}
-        lines.append(
-            json.dumps({"doc_id": number, "target": doc["claim"], "sample": record}) + "\n"
-        )
+        samples.append(json.dumps({"doc_id": number, "target": doc["claim"], "sample": record}))
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(lines), encoding="utf-8")
+    path.write_text("\n".join(samples) + "\n", encoding="utf-8")
     return path
 
 
@@ -42,86 +41,106 @@ def key_of(
     gold: Sequence[int],
     scores: Sequence[Sequence[float | None]] | None = None,
 ) -> dict[str, Any]:
-    """A key with one item for each gold label; letters turn from item to item."""
-    items = []
+    """A key with one item for each gold label; letters turn from item to item.
+
+    Args:
+        systems: the names of the systems.
+        gold: the gold label of each item.
+        scores: the ExplanationScores of each item, in the order of the systems.
+    """
+    items: list[dict[str, Any]] = []
     for number, label in enumerate(gold, start=1):
         turn = number % len(systems)
-        order = dict(zip(sheet.LETTERS, [*range(turn, len(systems)), *range(turn)], strict=False))
+        order = [*range(turn, len(systems)), *range(turn)]
+        system_of_letter: dict[str, str] = {}
+        score_of_letter: dict[str, float | None] = {}
+        for letter, index in zip(sheet.LETTERS, order, strict=False):
+            system_of_letter[letter] = systems[index]
+            score_of_letter[letter] = scores[number - 1][index] if scores else None
         items.append(
             {
                 "number": number,
                 "id": f"muse-test-{number}",
                 "gold": label,
-                "systems": {letter: systems[index] for letter, index in order.items()},
-                "scores": {
-                    letter: scores and scores[number - 1][index] for letter, index in order.items()
-                },
+                "systems": system_of_letter,
+                "scores": score_of_letter,
             }
         )
-    about = {
-        "benchmark": "vflute",
-        "data": "V-FLUTE/test:0123456789ab",
-        "scorer": "embedded" if scores else None,
-    }
-    return key.signed(**about, seed=0, systems=list(systems), items=items)
+    return key.sign(
+        benchmark="vflute",
+        data="V-FLUTE/test:0123456789ab",
+        scorer="embedded" if scores else None,
+        seed=0,
+        systems=list(systems),
+        items=items,
+    )
 
 
-def save_key(folder: Path, made: Mapping[str, Any]) -> Path:
+def save_key(folder: Path, content: Mapping[str, Any]) -> Path:
+    """Write a key into a folder."""
     path = folder / "sheet.key.json"
-    path.write_text(json.dumps(made))
+    path.write_text(json.dumps(content))
     return path
 
 
+def no_preference(item: Item) -> str:
+    """An empty cell: nobody is asked which explanation is best."""
+    return ""
+
+
 def sheet_of(
-    made: Mapping[str, Any],
+    key_content: Mapping[str, Any],
     annotator: str,
     label: Callable[[Item], str],
     judgement: Callable[[Item, str], tuple[str, str]],
-    preferred: Callable[[Item], str] = lambda item: "",
+    preferred: Callable[[Item], str] = no_preference,
 ) -> list[dict[str, str]]:
-    """Rows of a filled sheet: `judgement` gives the cells `adequate` and `error` of an item and the
-    name of a system, `preferred` the name of the best system, or a cell as it is."""
-    rows = []
-    for item in made["items"]:
-        by_name = {name: letter for letter, name in item["systems"].items()}
-        for letter, name in item["systems"].items():
-            adequate, error = judgement(item, name)
-            row = dict.fromkeys(sheet.COLUMNS, "") | {
-                "item": str(item["number"]),
-                "letter": letter,
-                "sheet": made["sheet"],
-            }
-            row |= {
-                "adequate": adequate,
-                "error": error,
-                "annotator": annotator,
-                "explanation": f"= {name}?",
-            }
+    """The rows of a filled sheet.
+
+    Args:
+        key_content: the key of the export.
+        annotator: the name of the annotator.
+        label: the cell `label` of an item.
+        judgement: the cells `adequate` and `error` of an item and the name of a system.
+        preferred: the name of the best system of an item, or the cell `preferred` as it is.
+    """
+    rows: list[dict[str, str]] = []
+    for item in key_content["items"]:
+        letter_of_system = {system: letter for letter, system in item["systems"].items()}
+        for letter, system in item["systems"].items():
+            row = dict.fromkeys(sheet.COLUMNS, "")
+            row["item"] = str(item["number"])
+            row["letter"] = letter
+            row["sheet"] = key_content["sheet"]
+            row["adequate"], row["error"] = judgement(item, system)
+            row["annotator"] = annotator
+            row["explanation"] = f"= {system}?"
             if letter == "A":
-                row |= {
-                    "label": label(item),
-                    "preferred": by_name.get(preferred(item), preferred(item)),
-                }
+                best = preferred(item)
+                row["label"] = label(item)
+                row["preferred"] = letter_of_system.get(best, best)
             rows.append(row)
     return rows
 
 
 def save_sheet(path: Path, rows: Sequence[Cells], columns: Sequence[str] = sheet.COLUMNS) -> Path:
-    path.write_bytes(sheet.content_of(columns, rows))
+    """Write the rows of a sheet into a file."""
+    path.write_bytes(sheet.csv_bytes(columns, rows))
     return path
 
 
 def right_label(item: Item) -> str:
+    """The gold label of an item as an annotator writes it."""
     return ("contradiction", "entailment")[item["gold"]]
 
 
 def kappa(first: list[Any], second: list[Any]) -> Any:
     """Cohen's kappa by its definition, to compare with; None where it is undefined."""
-    n = len(first) or 1
+    if not first:
+        return None
+    n = len(first)
     observed = sum(a == b for a, b in zip(first, second, strict=True)) / n
     by_chance = sum(first.count(label) * second.count(label) for label in {*first}) / n**2
-    return (
-        None
-        if not first or by_chance == 1
-        else pytest.approx((observed - by_chance) / (1 - by_chance), abs=1e-12)
-    )
+    if by_chance == 1:
+        return None
+    return pytest.approx((observed - by_chance) / (1 - by_chance), abs=1e-12)

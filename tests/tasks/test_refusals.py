@@ -2,9 +2,11 @@
 
 The faults of a benchmark are in ``NAME/faults.yaml``. Its head says:
 
-- ``support``: a module of ``tests/support`` whose ``valid(folder, **with)`` writes data without
-  faults;
 - ``dataset``: the folder in which files are changed;
+- ``valid``: its files without faults, each a list of rows for a JSON Lines file; a small picture is
+  drawn for every value of a row that ends in ``.png``;
+- ``support``, in place of ``valid``: a module of ``tests/support`` whose ``valid(folder, **with)``
+  writes data without faults;
 - ``faults``: a list; each key of a fault may also stand in the head, for those that do not have it.
 
 A fault says what is changed in the valid data, what is asked for, and which words the message must
@@ -12,7 +14,7 @@ have:
 
 - ``with``: the arguments of ``valid``, for data of another kind;
 - ``file``: below the folder of the dataset; JSON Lines, a JSON list, CSV, TSV or Parquet;
-- ``row``: one of its rows, from 1, with ``set`` (values by field; ``a.0.b`` is one inside),
+- ``row``: one of its rows, from 1, with ``set`` (values by field; ``a.0.b`` is one inside a list),
   ``without`` (fields, taken out) or ``line`` (a text in the place of the line); with ``row: null``,
   ``set`` and ``without`` change all rows;
 - ``rows``: how many rows are kept;
@@ -42,6 +44,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
+from drawings import drawing
 from run_and_check import preflight, report
 
 from figlang_tasks.core.benchmark import Benchmark, benchmarks
@@ -66,12 +69,37 @@ def valid(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     """Valid data, written once for each kind."""
 
     @cache
-    def write(support: str, given: str) -> Path:
+    def write_by_support(support: str, arguments: str) -> Path:
         folder = tmp_path_factory.mktemp(support)
-        import_module(support).valid(folder, **json.loads(given))
+        import_module(support).valid(folder, **json.loads(arguments))
         return folder
 
-    return lambda fault: write(fault["support"], json.dumps(fault.get("with", {})))
+    @cache
+    def write_rows(dataset: str, rows_by_file: str) -> Path:
+        folder = tmp_path_factory.mktemp(dataset)
+        for file, rows in json.loads(rows_by_file).items():
+            write_json_lines(folder / dataset / file, rows)
+        return folder
+
+    def write(fault: dict[str, Any]) -> Path:
+        if "valid" in fault:
+            return write_rows(fault["dataset"], json.dumps(fault["valid"]))
+        assert "support" in fault, f"the faults of {fault['dataset']} need `valid` or `support`"
+        return write_by_support(fault["support"], json.dumps(fault.get("with", {})))
+
+    return write
+
+
+def write_json_lines(path: Path, rows: Rows) -> None:
+    """Write rows, and draw the pictures that they name."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    for row in rows:
+        for value in row.values():
+            if str(value).endswith(".png"):
+                picture = path.parent / value
+                picture.parent.mkdir(parents=True, exist_ok=True)
+                drawing(value, 8).save(picture)
 
 
 @pytest.fixture
@@ -108,7 +136,17 @@ def test_a_fault_is_named(name: str, fault: dict[str, Any], written: Callable[..
 
 @pytest.mark.parametrize("name", benchmarks())
 def test_every_benchmark_refuses_placeholders_of_pictures(name: str) -> None:
-    assert any("must not contain <image>" in str(fault["says"]) for fault in head(name)["faults"])
+    file = f"tests/tasks/{name}/faults.yaml"
+    assert name in NAMES, (
+        f"{file} is missing: write the faults of rows that a run must refuse into it, as in"
+        " examples/emblems"
+    )
+    assert any(
+        "must not contain <image>" in str(fault["says"]) for fault in head(name)["faults"]
+    ), (
+        f"{file} puts no <image> into a text of a row: models would take it for a picture, so that"
+        " the loader must refuse it (row_files.text does)"
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -167,10 +205,10 @@ def changed(suffix: str, content: bytes, fault: dict[str, Any]) -> bytes:
     rows = rows[: fault.get("rows")]
     for row in rows[fault["row"] - 1 : fault["row"]] if fault.get("row") else rows:
         for field, value in fault.get("set", {}).items():
-            *inside, last = field.split(".")
+            *inside, last = [int(key) if key.isdigit() else key for key in field.split(".")]
             cell: Any = row
             for key in inside:
-                cell = cell[int(key) if key.isdigit() else key]
+                cell = cell[key]
             cell[last] = value
         for field in fault.get("without", ()):
             del row[field]

@@ -6,7 +6,6 @@ says which one it is.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Mapping
@@ -15,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from figlang_tasks.core import hub, images, row_files
 from figlang_tasks.core.benchmark import source_of
-from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
 from figlang_tasks.core.hub import USE_THE_RELEASE
 from figlang_tasks.core.request import Request
@@ -65,8 +63,6 @@ def documents(
     options is that of the release (``benchmark``) or of the published runs; with `graph` there are
     descriptions of the picture.
     """
-    import datasets
-
     if order not in ORDERS:
         raise DataError(f"dataset_name: order={order}; valid: {', '.join(ORDERS)}")
     rows, faults = read(found.folder)
@@ -85,11 +81,7 @@ def documents(
                 row["answer"] = LETTERS[row["candidates"].index(right)]
             if graph:
                 row |= {name: runs[row["id"]][name] for name in DESCRIPTIONS.values()}
-    texts = [{name: value for name, value in row.items() if name != "image"} for row in rows]
-    digest = hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()[:12]
-    data = str(DataId(dataset, "-".join(part), digest, found.revision))
-    made = datasets.Dataset.from_list([row | {"data": data} for row in rows])
-    return made.cast_column("image", datasets.Image(decode=False))
+    return row_files.as_documents(rows, dataset, "-".join(part), found.revision)
 
 
 def read(folder: Path) -> tuple[list[dict[str, Any]], list[str]]:

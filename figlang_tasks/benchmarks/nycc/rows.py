@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import json
 import random
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -22,7 +21,7 @@ from figlang_tasks.benchmarks.nycc.configurations import ALL, DESCRIPTION, Confi
 from figlang_tasks.benchmarks.nycc.counts import SEEN, TEST, count_of
 from figlang_tasks.core import hub, images, row_files
 from figlang_tasks.core.benchmark import source_of
-from figlang_tasks.core.data_id import DataId
+from figlang_tasks.core.data_id import DataId, digest_of_rows
 from figlang_tasks.core.errors import DataError, PartMissing
 from figlang_tasks.core.prompting import render
 from figlang_tasks.core.request import Request
@@ -72,15 +71,13 @@ def _fold(dataset: str, name: str, check_images: bool) -> datasets.Dataset:
     places = ((f"{dataset}/{name}, test row {number}", row) for number, row in enumerate(table))
     found, faults = row_files.valid(places, document, lambda made: f"instance_id {made['id']}")
     row_files.end_with_the_first([*faults, *_other_number(dataset, name, len(table))], "nycc")
-    texts = [{key: value for key, value in made.items() if key != "image"} for made in found]
-    digest = hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()[:12]
     common: dict[str, Any] = {
         "dataset": dataset,
         "config": name,
         "fold": of.fold,
         "revision": revision,
     }
-    common["data"] = str(DataId(dataset, name, digest, revision))
+    common["data"] = str(DataId(dataset, name, digest_of_rows(found), revision))
     documents = datasets.Dataset.from_list([common | made for made in found])
     return documents.cast_column("image", datasets.Image(decode=False))
 

@@ -1,7 +1,5 @@
 """What Emblems declares of itself."""
 
-from __future__ import annotations
-
 from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.core.hub import Source
 
@@ -10,5 +8,5 @@ BENCHMARK = Benchmark(
     version="1-0",
     prompt_hash="124f4cf3f429",
     about="does a picture convey a saying?",
-    sources=(Source(name="Emblems", bring="python make_emblems.py my_data"),),
+    sources=(Source(name="Emblems", bring="docs/cards/emblems.md"),),
 )

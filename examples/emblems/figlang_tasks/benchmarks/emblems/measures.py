@@ -1,6 +1,4 @@
-"""The measures of Emblems."""
-
-from __future__ import annotations
+"""The metrics of Emblems."""
 
 from figlang_tasks.scoring import Measure, Measures, Record, parse_rate
 
@@ -10,7 +8,7 @@ def _is_right(record: Record) -> float:
     return float(record["predicted"] == record["gold"])
 
 
-EMBLEMS = Measures.of(
+MEASURES = Measures.of(
     Measure(
         "acc",
         description="Share of pictures with the right answer.",

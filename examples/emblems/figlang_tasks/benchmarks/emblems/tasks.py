@@ -1,39 +1,25 @@
-"""The task of Emblems, and what its task file names: prompts, and the record of an answer."""
-
-from __future__ import annotations
+"""The task of Emblems, and what its task file names: prompt, picture, reference and metrics."""
 
 from typing import Any
 
 from PIL import Image
 
 from figlang_tasks.answers.yes_no import yes_no
-from figlang_tasks.benchmarks.emblems import measures, rows
+from figlang_tasks.benchmarks.emblems.measures import MEASURES
+from figlang_tasks.benchmarks.emblems.rows import documents
 from figlang_tasks.core import images
 from figlang_tasks.core.options import Kwargs
-from figlang_tasks.core.prompting import render, user_turn
+from figlang_tasks.core.prompting import render
 from figlang_tasks.scoring import Task
 from figlang_tasks.scoring.task import Document
-
-ABOUT = "(?<=convey )the saying|(?<=conveys )the saying"
 
 
 def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
     return render("emblems/question.jinja", saying=doc["saying"])
 
 
-def shown_texts(doc: Document) -> list[str]:
-    """The texts of a row in its prompt, by which a question about another row is known."""
-    return [doc["saying"]]
-
-
 def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[Image.Image]:
     return [images.decode(doc["image"], doc["id"], "Emblems")]
-
-
-def doc_to_messages(
-    doc: Document, lmms_eval_specific_kwargs: Kwargs = None
-) -> list[dict[str, Any]]:
-    return [user_turn(doc_to_visual(doc), doc_to_text(doc))]
 
 
 def doc_to_target(doc: Document) -> str:
@@ -41,31 +27,29 @@ def doc_to_target(doc: Document) -> str:
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
-    """The possible answers by label, and the right label (``figlang_random``,
-    ``figlang_majority``).
-    """
+    """Each label with an answer that gives it, and the right label (``figlang_random``)."""
     return {"No": "No", "Yes": "Yes"}, doc_to_target(doc)
 
 
 def record(doc: Document, output: str | None) -> dict[str, Any]:
     """The record of an answer. No answer is a wrong answer."""
-    verdict = yes_no(output, about=ABOUT)
+    answer = yes_no(output, about="(?<=convey )the saying|(?<=conveys )the saying")
     return {
         "id": doc["id"],
         "data": doc["data"],
-        "gold": doc["fits"],
-        "predicted": None if verdict.value is None else int(verdict.value),
-        "status": verdict.status,
-        "rule": verdict.rule,
+        "gold": bool(doc["fits"]),
+        "predicted": answer.value,
+        "status": answer.status,
+        "rule": answer.rule,
     }
 
 
-EMBLEMS = Task(
+TASK = Task(
     name="emblems",
     description="Does a picture convey a saying?",
-    documents=rows.documents,
+    documents=documents,
     record=record,
-    measures=measures.EMBLEMS,
+    measures=MEASURES,
 )
-TASKS = (EMBLEMS,)
-EMBLEMS_METRICS = EMBLEMS.metric_list
+TASKS = (TASK,)
+METRICS = TASK.metric_list

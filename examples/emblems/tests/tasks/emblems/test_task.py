@@ -1,14 +1,16 @@
-"""Emblems: what counts as an answer, and which answers are right."""
+"""Emblems: what counts as an answer, and what the metrics make of answers."""
 
 import pytest
 
-from figlang_tasks.answers.yes_no import yes_no
-from figlang_tasks.benchmarks.emblems.tasks import ABOUT
-from figlang_tasks.scoring import process_results
+from figlang_tasks.benchmarks.emblems.measures import MEASURES
+from figlang_tasks.benchmarks.emblems.tasks import record
+from figlang_tasks.scoring import evaluate, process_results
+
+DOCUMENT = {"request": "Emblems,split=test", "id": "emblem-0", "data": "Emblems", "fits": 1}
 
 
 @pytest.mark.parametrize(
-    ("output", "value", "status"),
+    ("output", "predicted", "status"),
     [
         (None, None, "missing"),
         ("Yes", True, "read"),
@@ -18,15 +20,15 @@ from figlang_tasks.scoring import process_results
         ("The picture shows a snail, and the saying is about patience.", None, "unreadable"),
     ],
 )
-def test_what_counts_as_an_answer(output: str | None, value: bool | None, status: str) -> None:
-    found = yes_no(output, about=ABOUT)
-    assert (found.value, found.status) == (value, status)
+def test_what_counts_as_an_answer(output: str | None, predicted: bool | None, status: str) -> None:
+    answer = record(DOCUMENT, output)
+    assert (answer["predicted"], answer["status"]) == (predicted, status)
 
 
-@pytest.mark.parametrize(
-    ("output", "fits", "acc"), [("Yes", 1, 1.0), ("Yes", 0, 0.0), ("No", 0, 1.0), ("Hm", 0, 0.0)]
-)
-def test_no_answer_is_a_wrong_answer(output: str, fits: int, acc: float) -> None:
-    document = {"request": "Emblems,split=test", "id": "emblem-0", "data": "Emblems", "fits": fits}
-    judgement = process_results(document, [output])
-    assert judgement["acc"] == acc and judgement["sample"]["task"] == "emblems"
+def test_metrics() -> None:
+    """By hand: of four answers to a picture that fits one is right, and three are read."""
+    outputs = ["Yes", "No", "No", "Hm"]
+    records = [process_results(DOCUMENT, [output])["sample"] for output in outputs]
+    values = evaluate(records, MEASURES)
+    assert values["acc"]["all"].value == 1 / 4
+    assert values["parse_rate"]["all"].value == 3 / 4

@@ -1,0 +1,123 @@
+"""A report on annotators of explanations as text: the tables of ``figlang judge agree``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from figlang_tasks.core.text import table
+from figlang_tasks.judge import figures
+from figlang_tasks.judge.figures import number, percent
+from figlang_tasks.judge.reports import Agreement, Predictor, Preference
+from figlang_tasks.judge.sheet import ERRORS
+
+
+def text(report: Mapping[str, Any]) -> str:
+    """A report on explanations as tables for people, with shares in percent."""
+    counted_items = "whatever their label" if report["any_label"] else "whose label all got right"
+    head = (
+        f"{report['items']} items of {report['data']}; adequacy, errors and preference are of the "
+        f"{report['items_counted']} {counted_items}\n"
+        f"{figures.annotators_text(report['annotators'])}"
+    )
+    paragraphs = [head, _agreement_table(report), _systems_table(report)]
+    if "preference" in report:
+        paragraphs.append(_preference_text(report["preference"]))
+    if "published" in report:
+        paragraphs.append(_published_text(report["published"]))
+    paragraphs.append(_predictor_text(report["explanation_score"]))
+    return "\n\n".join(paragraphs) + "\n"
+
+
+def _agreement_table(report: Mapping[str, Any]) -> str:
+    """The coefficients of agreement of each pair of annotators, and of all of them."""
+    systems = [system["name"] for system in report["systems"]]
+    rows = [["Cohen's kappa", "label", "adequacy: average", "overall", *systems, "preference"]]
+    for pair in report["pairs"]:
+        kappas = Agreement(
+            label=pair["label_kappa"],
+            adequacy=pair["adequacy_kappa"],
+            preference=pair.get("preference_kappa"),
+        )
+        rows.append(_agreement_row(" / ".join(pair["annotators"]), kappas))
+    if "alpha" in report:
+        rows.append(_agreement_row("all, Krippendorff's alpha", report["alpha"]))
+    return table(rows)
+
+
+def _agreement_row(name: str, agreement: Agreement) -> list[str]:
+    """The row of a coefficient; the preference is "-" with a single system."""
+    adequacy = agreement["adequacy"]
+    coefficients = [
+        agreement["label"],
+        adequacy["average"],
+        adequacy["overall"],
+        *adequacy["by_system"].values(),
+        agreement.get("preference"),
+    ]
+    return [name, *map(number, coefficients)]
+
+
+def _systems_table(report: Mapping[str, Any]) -> str:
+    """Adequacy, preference and errors of each system, above the published figures."""
+    rows = [["where all agree, %", "adequate", "of", "preferred", *ERRORS, "marks"]]
+    for system in report["systems"]:
+        rows.append(
+            [
+                system["name"],
+                percent(system["adequacy_rate"]),
+                str(system["agreed"]),
+                percent(system.get("preference_rate")),
+                *map(percent, system["errors"].values()),
+                str(system["error_marks"]),
+            ]
+        )
+    if "published" in report:
+        rows += _published_rows(report["published"]["systems"])
+    return table(rows)
+
+
+def _published_rows(systems: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    """The rows of the paper's systems, which have no counts and no errors."""
+    rows: list[list[str]] = []
+    for system in systems:
+        adequate = percent(system["adequacy_rate"])
+        preferred = percent(system["preference_rate"])
+        no_errors_and_marks = [""] * (len(ERRORS) + 1)
+        rows.append([f"published: {system['name']}", adequate, "", preferred, *no_errors_and_marks])
+    return rows
+
+
+def _preference_text(preference: Preference) -> str:
+    """On how many items all prefer the same, and on how many of these no explanation."""
+    return (
+        f"preference: all agree on {preference['agreed']} items; on {preference['none']} of these"
+        " no explanation is best"
+    )
+
+
+def _published_text(published: Mapping[str, Any]) -> str:
+    """The source of the published figures, with those that stand in no table."""
+    return (
+        f"published, not measured here: {published['source']}. Average kappa"
+        f" {published['average_kappa']}; area {published['area']} (the paper does not say which),"
+        f" best F1 {published['best_f1']} at {published['threshold']}"
+    )
+
+
+def _predictor_text(predictor: Predictor) -> str:
+    """How well ExplanationScore predicts adequacy, or why that is not known."""
+    if "undefined" in predictor:
+        reason = predictor["undefined"]
+        return f"ExplanationScore as a predictor of adequacy: not computed, {reason}"
+    best = predictor["best_f1"]
+    area_by_chance = predictor["adequate"] / predictor["n"]
+    return (
+        f"ExplanationScore ({predictor['scorer']}) as a predictor of adequacy, {predictor['n']}"
+        f" explanations, {predictor['adequate']} of them adequate:\n"
+        "area under the precision-recall curve:"
+        f" {predictor['average_precision']:.2f} (average precision; {area_by_chance:.2f} by"
+        f" chance), {predictor['trapezoidal_area']:.2f} (trapezoidal)\n"
+        f"best F1: {best['f1']:.2f} (precision {best['precision']:.2f}, recall"
+        f" {best['recall']:.2f}) at score >= {best['at_least']:.4f}"
+    )

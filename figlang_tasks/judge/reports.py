@@ -1,0 +1,160 @@
+"""The reports of ``figlang judge agree``, as ``--json`` prints them (docs/judge.md).
+
+Shares are between 0 and 1; a share or coefficient that is undefined is None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypedDict
+
+
+class Annotator(TypedDict, total=False):
+    """Who filled in a sheet.
+
+    Attributes:
+        name: as the sheet has it.
+        llm: whether it is a language model.
+        file: the name of the sheet.
+        missing: the judgements that are missing.
+        labels_right: the share of right labels; only of explanations.
+    """
+
+    name: str
+    llm: bool
+    file: str
+    missing: list[str]
+    labels_right: float | None
+
+
+class AdequacyAgreement(TypedDict):
+    """Agreement on adequacy: of each system's explanations, of all, and the mean over systems."""
+
+    by_system: dict[str, float | None]
+    overall: float | None
+    average: float | None
+
+
+class Agreement(TypedDict, total=False):
+    """A coefficient of agreement on each question; `preference` only with several systems."""
+
+    label: float | None
+    adequacy: AdequacyAgreement
+    preference: float | None
+
+
+class PairAgreement(TypedDict, total=False):
+    """Cohen's kappa of two annotators on each question."""
+
+    annotators: list[str]
+    label_kappa: float | None
+    adequacy_kappa: AdequacyAgreement
+    preference_kappa: float | None
+
+
+class SystemJudgements(TypedDict, total=False):
+    """What all annotators agree on about one system.
+
+    Attributes:
+        name: of the system.
+        agreed: explanations on whose adequacy all agree.
+        adequate: how many of these are adequate.
+        adequacy_rate: their share.
+        error_marks: errors that annotators marked in those that all find inadequate.
+        errors: the share of each error among these marks.
+        preferred: items for which all prefer this system; only with several systems.
+        preference_rate: their share of the items on whose preference all agree.
+    """
+
+    name: str
+    agreed: int
+    adequate: int
+    adequacy_rate: float | None
+    error_marks: int
+    errors: dict[str, float | None]
+    preferred: int
+    preference_rate: float | None
+
+
+class Predictor(TypedDict, total=False):
+    """ExplanationScore as a predictor of adequacy.
+
+    Attributes:
+        scorer: its signature or name; None without scores.
+        n: explanations with a score on whose adequacy all agree.
+        without_score: those without a score.
+        adequate: how many of the `n` are adequate.
+        undefined: why the figures below are missing.
+        average_precision, trapezoidal_area: the area under the precision-recall curve, by two
+            definitions.
+        best_f1: the best F1 of any threshold.
+    """
+
+    scorer: str | None
+    n: int
+    without_score: int
+    adequate: int
+    undefined: str
+    average_precision: float
+    trapezoidal_area: float
+    best_f1: dict[str, float]
+
+
+class Preference(TypedDict):
+    """Items on whose preference all agree, and how many of these prefer no explanation."""
+
+    agreed: int
+    none: int
+
+
+class ExplanationReport(TypedDict, total=False):
+    """What annotators agree on about explanations."""
+
+    written_by: str
+    key: dict[str, str]
+    data: str
+    annotators: list[Annotator]
+    items: int
+    items_counted: int
+    any_label: bool
+    pairs: list[PairAgreement]
+    systems: list[SystemJudgements]
+    explanation_score: Predictor
+    alpha: Agreement
+    preference: Preference
+    published: Mapping[str, Any]
+
+
+class SortedPictures(TypedDict):
+    """The pictures of one system from one kind of prompt, sorted into categories.
+
+    Attributes:
+        system: the name of the system.
+        input: the kind of prompt.
+        asked: the number of prompts.
+        pictures: the number of pictures.
+        categories: the share of pictures in each category.
+        no_majority: the share of pictures on which no majority agrees.
+    """
+
+    system: str
+    input: str
+    asked: int
+    pictures: int
+    categories: dict[str, float | None]
+    no_majority: float | None
+
+
+class PictureReport(TypedDict, total=False):
+    """How annotators sort generated pictures."""
+
+    written_by: str
+    key: dict[str, str]
+    data: str
+    annotators: list[Annotator]
+    pictures: int
+    with_majority: float | None
+    systems: list[SortedPictures]
+    pairs: list[dict[str, Any]]
+    published: Mapping[str, Any]
+    alpha: float | None
