@@ -155,7 +155,11 @@ def _split(groups: Sequence[frozenset[str]], run: str, other: str) -> list[froze
             split += [group - {run}, group - {other}]
         else:
             split.append(group)
-    return [group for group in dict.fromkeys(split) if not any(group < larger for larger in split)]
+    return [group for group in dict.fromkeys(split) if not _is_part_of_another(group, split)]
+
+
+def _is_part_of_another(group: frozenset[str], groups: Sequence[frozenset[str]]) -> bool:
+    return any(group < larger for larger in groups)
 
 
 # --- two runs ---
@@ -187,12 +191,18 @@ def _pair_sentence(difference: Difference, tests: int) -> str:
     return f"Cannot tell {candidate} from {baseline} on {task}{with_rows}: {numbers}; {reason}"
 
 
+def _excludes_zero(difference: Difference) -> bool:
+    """Whether a difference has an interval, and 0 is outside of it."""
+    if difference.low is None or difference.high is None:
+        return False
+    return difference.low * difference.high > 0
+
+
 def _reason_not_significant(difference: Difference) -> str:
     """Why the test of a difference shows none."""
     if difference.p is not None and difference.p < ALPHA:
         return f"p {p_text(difference.p)} alone, but there are too many tests at once"
-    low, high = difference.low, difference.high
-    if low is not None and high is not None and low * high > 0:  # the interval is on one side of 0
+    if _excludes_zero(difference):
         return "the interval is approximate with so few rows, and p decides"
     if difference.smallest is None:
         return "too few rows differ"

@@ -70,6 +70,7 @@ def _submission_lines(measures: Measures, records: Sequence[Record]) -> list[_Li
 
 
 def _submission_line(record: Record) -> _Line:
+    """The line of a record."""
     label = record["predicted"]
     return {
         "codalab_id": record["codalab_id"],

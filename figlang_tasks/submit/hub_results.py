@@ -68,18 +68,17 @@ def write(
     contents = {README: model_card.place_section(section, old_readme)}
     without_entries = []
     for dataset, entries in entries_by_dataset.items():
-        if not entries:
+        if entries:
+            contents[f"{FOLDER}/{dataset}.yaml"] = _to_yaml(eval_result_entries_to_yaml(entries))
+        else:
             without_entries.append(dataset)
-            continue
-        contents[f"{FOLDER}/{dataset}.yaml"] = yaml.safe_dump(
-            eval_result_entries_to_yaml(entries),
-            sort_keys=False,
-            allow_unicode=True,
-            width=10_000,
-        )
     for path, text in contents.items():
         write_whole(folder / path, text.encode("utf-8"))
     return [folder / path for path in contents], without_entries
+
+
+def _to_yaml(content: object) -> str:
+    return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=10_000)
 
 
 def read_card(readme: Path) -> str:

@@ -194,9 +194,7 @@ def test_samples_hold_what_was_read(written: Written) -> None:
 def test_the_official_validator_has_no_complaint(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its package needs Python 3.12 and other versions than ours: where somebody has put it on the
-    path.
-    """
+    """Runs where somebody has installed its package, which needs other versions than ours."""
     validate = pytest.importorskip("every_eval_ever.validator.validate")
     paths = every_eval_ever.write([run], tmp_path, *ABOUT)
     monkeypatch.chdir(tmp_path)

@@ -40,22 +40,11 @@ def explanation_section(
         chart = _chart_by_scope(f"{prefix}-parts-{number}", task_results, scheme, run_names)
         if chart is not None:
             charts_by_scope.append(chart)
-        scored: dict[str, TaskRun] = {}
-        unscored = []
-        for run, task_run in task_results.runs.items():
-            if scheme.has_scores(task_run.records):
-                scored[run] = task_run
-            elif _has_explanations(task_run):
-                unscored.append(run)
-        if scored:
-            scored_results = TaskResults(task_results.task, scored)
+        scored = _scored_runs(task_results, scheme)
+        if scored.runs:
             chart_id = f"{prefix}-curves-{number}"
-            curve_charts.append(_curve_chart(chart_id, scored_results, scheme, run_names))
-        if unscored:
-            notes.append(
-                f"{task_results.task}: explanations of {', '.join(unscored)} are not scored"
-                " (figlang score adds scores)."
-            )
+            curve_charts.append(_curve_chart(chart_id, scored, scheme, run_names))
+        notes += _unscored_note(task_results, scored)
     charts = (*charts_by_scope, *curve_charts)
     if not charts:
         return None
@@ -66,6 +55,29 @@ def explanation_section(
         charts=charts,
         notes=tuple(notes),
     )
+
+
+def _scored_runs(results: TaskResults, scheme: Scheme) -> TaskResults:
+    """The results of the runs whose explanations have scores; there may be none."""
+    scored: dict[str, TaskRun] = {}
+    for run, task_run in results.runs.items():
+        if scheme.has_scores(task_run.records):
+            scored[run] = task_run
+    return TaskResults(results.task, scored)
+
+
+def _unscored_note(results: TaskResults, scored: TaskResults) -> list[str]:
+    """A note that names the runs with explanations but without scores; none if there are none."""
+    unscored = []
+    for run, task_run in results.runs.items():
+        if run not in scored.runs and _has_explanations(task_run):
+            unscored.append(run)
+    if not unscored:
+        return []
+    return [
+        f"{results.task}: explanations of {', '.join(unscored)} are not scored (figlang score adds"
+        " scores)."
+    ]
 
 
 def _has_explanations(task_run: TaskRun) -> bool:
