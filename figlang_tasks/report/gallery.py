@@ -85,7 +85,7 @@ def build(runs: Sequence[Run], with_pictures: bool = True, max_cards: int = MAX_
 
 
 def _collect_rows(task: str, runs: Sequence[Run]) -> list[Row]:
-    """The rows of a task that any run has, in the order of the first run's file.
+    """Group the samples of a task by row and run, in the order of the first run's file.
 
     Of several answers of a run to a row (``--repeats``) the first is taken.
     """
@@ -131,7 +131,7 @@ def _limit_warning(rows: Sequence[Row], limit: int) -> str:
 
 
 def _find_originals(task: str, runs: Sequence[Run]) -> tuple[Originals | None, str]:
-    """The rows of the benchmark that a task asked for; None and a warning if they are missing."""
+    """Load the benchmark's rows behind a task; None and a warning if they are missing."""
     task_run = next(run.tasks[task] for run in runs if task in run.tasks)
     try:
         return Originals(task_run), ""
@@ -178,7 +178,7 @@ def _add_pictures(card: Card, originals: Originals | None, album: dict[str, Pict
 
 
 def _make_pictures(album: Mapping[str, Picture]) -> tuple[list[Thumbnail | None], list[str]]:
-    """The thumbnails of an album, None for damaged pictures, and a warning if there are any."""
+    """Make the thumbnails of an album; None and a warning for damaged pictures."""
     thumbnails = make_thumbnails(album.values())
     # A bar on a terminal if it takes longer than two seconds
     progress = tqdm(thumbnails, "thumbnails", len(album), delay=2, leave=False, disable=None)

@@ -56,7 +56,7 @@ class Originals:
         return None if position is None else self._documents[position]
 
     def picture(self, name: str) -> Picture | None:
-        """The picture that a card names; None if there is none.
+        """Find the picture that a card names; None if there is none.
 
         The name is the id of the row, or by what the benchmark's module ``picture`` finds it.
         """

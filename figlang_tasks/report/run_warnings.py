@@ -9,7 +9,7 @@ from figlang_tasks.results.task_run import Run, TaskRun
 
 
 def run_warnings(run: Run, tasks: Collection[str] = (), run_path: str | None = None) -> list[str]:
-    """Warnings for readers of a run's numbers, without a full stop at the end.
+    """Collect the warnings for readers of a run's numbers, without a full stop at the end.
 
     Args:
         tasks: the tasks that matter; all tasks if the run has none of them.
@@ -26,7 +26,7 @@ def run_warnings(run: Run, tasks: Collection[str] = (), run_path: str | None = N
 
 
 def _task_warnings(task: TaskRun, run_path: str) -> list[str]:
-    """What readers of a task's numbers should know about its outputs."""
+    """Collect the warnings about a task: missing answers, unread outputs, sampled answers."""
     warnings = []
     if task.unanswered:
         warnings.append(

@@ -74,7 +74,7 @@ def _main_differences(differences: Sequence[Difference]) -> dict[str, list[Diffe
 
 
 def _main_difference(differences: Sequence[Difference]) -> Difference:
-    """Of the differences of two runs on a task, the one by the main metric.
+    """Choose the difference that stands for two runs on a task: the one by the main metric.
 
     Differences that were tested are preferred, among them those over all rows.
     """
@@ -128,7 +128,7 @@ def _ranking_sentence(differences: Sequence[Difference], tests: int) -> str:
 def _indistinguishable_groups(
     ranking: Sequence[str], differences: Sequence[Difference]
 ) -> list[list[str]]:
-    """The largest groups of runs in which no two differ significantly, the best group first.
+    """Find the largest groups of runs of which no two differ significantly, best group first.
 
     A run may be in several groups. The method is insert and absorb (Piepho 2004, "An Algorithm for
     a Letter-Based Representation of All-Pairwise Comparisons", JCGS 13(2)).
@@ -144,10 +144,10 @@ def _indistinguishable_groups(
 
 
 def _split(groups: Sequence[frozenset[str]], run: str, other: str) -> list[frozenset[str]]:
-    """The groups after two runs turned out to differ, so that none holds both.
+    """Split groups of runs so that none holds both of two runs that differ.
 
-    A group that held both becomes two, each without one of them. Groups that are part of another
-    are left out.
+    A group with both becomes two, each without one of them. Groups that are part of another are
+    left out.
     """
     split: list[frozenset[str]] = []
     for group in groups:
@@ -199,7 +199,7 @@ def _excludes_zero(difference: Difference) -> bool:
 
 
 def _reason_not_significant(difference: Difference) -> str:
-    """Why the test of a difference shows none."""
+    """Explain why a difference is not significant."""
     if difference.p is not None and difference.p < ALPHA:
         return f"p {p_text(difference.p)} alone, but there are too many tests at once"
     if _excludes_zero(difference):

@@ -73,7 +73,7 @@ def _drawn_runs(panels: BarPanels) -> set[str]:
 def _bar_rows(
     panels: BarPanels, series: Mapping[str, int], side_by_side: bool, label_width: int
 ) -> dict[str, list[Row]]:
-    """A row for each category of a panel; panels `side_by_side` all have the rows of all."""
+    """Make a row for each category of a panel; panels `side_by_side` all get the same rows."""
     categories: dict[str, bool] = {}  # with whether any panel has published values for it
     for groups in panels.values():
         for category, group in groups.items():
@@ -92,7 +92,7 @@ def _bar_rows(
 
 
 def _run_marks(estimates: Mapping[str, Estimate], series: Mapping[str, int]) -> list[Mark]:
-    """A mark for each series; that of a run without an estimate is NaN, and leaves a gap."""
+    """Make a mark for each run of the legend; a run without an estimate gets NaN, a gap."""
     marks = []
     for run, number in series.items():
         estimate = estimates.get(run, Estimate(math.nan))
@@ -102,7 +102,7 @@ def _run_marks(estimates: Mapping[str, Estimate], series: Mapping[str, int]) -> 
 
 
 def _bars_csv(panels: BarPanels) -> str:
-    """The values and references of a chart as CSV."""
+    """Write the values and references of a chart as CSV."""
     lines: list[tuple[object, ...]] = []
     for panel, groups in panels.items():
         for category, group in groups.items():

@@ -77,7 +77,7 @@ def line_style(number: int) -> PlotStyle:
 
 @contextmanager
 def styled_figure(width: float, height: float) -> Iterator[Figure]:
-    """A figure of `width` by `height` pixels; draw and save it within the context."""
+    """Open a figure of `width` by `height` pixels; draw and save it within the context."""
     from matplotlib import style
     from matplotlib.figure import Figure
 

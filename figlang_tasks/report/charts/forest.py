@@ -25,7 +25,7 @@ _AXIS_LABEL = "difference in points; right: points, p"
 def difference_row(
     label: str, difference: Estimate, note: str, significance: Significance | None
 ) -> Row:
-    """A row of a forest plot: a difference in points, its interval, and a note in brackets.
+    """Make a row of a forest plot: a difference in points, its interval, a note in brackets.
 
     Args:
         significance: what the difference is if it is significant.
@@ -76,7 +76,7 @@ def _largest_absolute(panels: RowPanels) -> float:
 
 
 def _labels_as_titles(panels: RowPanels) -> dict[str, list[Row]]:
-    """The rows with their labels above them, as titles of panels: a telephone is narrow."""
+    """Turn the label of each row into the title of a panel above it, for narrow screens."""
     rows_by_title: dict[str, list[Row]] = {}
     for panel, rows in panels.items():
         for row in rows:

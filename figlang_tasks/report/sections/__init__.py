@@ -51,7 +51,7 @@ def build(runs: Sequence[Run]) -> list[Group]:
 def _dataset_sections(
     prefix: str, results: Sequence[TaskResults], run_names: Sequence[str]
 ) -> list[Section | None]:
-    """The sections about the tasks of one dataset: charts first, then the table of all metrics."""
+    """Make the sections about one dataset: charts first, then the table of all metrics."""
     sections = [explanation_section(prefix, results, run_names)]
     charts = results[0].benchmark.module("charts")
     if charts is not None:

@@ -18,7 +18,7 @@ def bar_section(
     results: Sequence[TaskResults],
     run_names: Sequence[str],
 ) -> Section | None:
-    """The section that a benchmark declares; None if no run has a value for its charts.
+    """Draw the section of bar charts that a benchmark declares; None if no run has values for it.
 
     Args:
         prefix: the beginning of the ids of the section and its charts.
@@ -51,7 +51,7 @@ def bar_section(
 
 
 def _bar_group(results: TaskResults, bars: Bars) -> BarGroup:
-    """The bars of a task: one for each run, beside chance and published values."""
+    """Collect a bar for each run of a task, with chance and published values to compare."""
     scope = bars.scope or OVERALL
     estimates, references = results.bar_group(bars.measure, scope)
     if not estimates:

@@ -76,7 +76,7 @@ def _only_task(run: Run, task: str) -> Run:
 def difference_section(
     results: Sequence[TaskResults], differences: Sequence[Difference], failures: Sequence[str]
 ) -> Section | None:
-    """A chart of the differences for each dataset; None if no runs were to be compared."""
+    """Draw the differences on each dataset in a chart; None if no runs were to be compared."""
     dataset_by_task = {task_results.task: task_results.dataset for task_results in results}
     differences_by_dataset: dict[str, list[Difference]] = {}
     for difference in differences:
@@ -99,7 +99,7 @@ def difference_section(
 
 
 def _intro(differences: Sequence[Difference]) -> str:
-    """How the differences were tested, and how to read the charts."""
+    """Explain how the differences were tested, and how to read the charts."""
     tests = count_tests(differences)
     tests_text = "1 test" if tests == 1 else f"{tests} tests"
     intro = (
@@ -116,7 +116,7 @@ def _intro(differences: Sequence[Difference]) -> str:
 
 
 def _forest_plot(dataset: str, differences: Sequence[Difference]) -> Chart:
-    """A chart of the differences on one dataset.
+    """Draw the differences on one dataset.
 
     Of two runs it has a row for each metric; of more runs a panel for each metric, with a row for
     each pair.
@@ -147,7 +147,7 @@ def _forest_plot(dataset: str, differences: Sequence[Difference]) -> Chart:
 
 
 def _row(difference: Difference, label: str) -> Row:
-    """The row of a difference, in points if it is one of shares, with its adjusted p."""
+    """Make the row of a difference, in points if it is one of shares, with its adjusted p."""
     estimate = Estimate(difference.difference, difference.low, difference.high)
     if measures.measure_of(difference.metric).percent:
         estimate = in_percent(estimate)

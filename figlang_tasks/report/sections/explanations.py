@@ -23,7 +23,7 @@ _INTRO = (
 def explanation_section(
     prefix: str, results: Sequence[TaskResults], run_names: Sequence[str]
 ) -> Section | None:
-    """The charts of each task that asks for explanations; None if there are none.
+    """Draw the charts of each task that asks for explanations; None if there are none.
 
     Args:
         prefix: the beginning of the ids of the section and its charts.
@@ -44,7 +44,7 @@ def explanation_section(
         if scored.runs:
             chart_id = f"{prefix}-curves-{number}"
             curve_charts.append(_curve_chart(chart_id, scored, scheme, run_names))
-        notes += _unscored_note(task_results, scored)
+        notes += _unscored_notes(task_results, scored)
     charts = (*charts_by_scope, *curve_charts)
     if not charts:
         return None
@@ -66,8 +66,8 @@ def _scored_runs(results: TaskResults, scheme: Scheme) -> TaskResults:
     return TaskResults(results.task, scored)
 
 
-def _unscored_note(results: TaskResults, scored: TaskResults) -> list[str]:
-    """A note that names the runs with explanations but without scores; none if there are none."""
+def _unscored_notes(results: TaskResults, scored: TaskResults) -> list[str]:
+    """Name the runs with explanations but without scores in a note; no note if there are none."""
     unscored = []
     for run, task_run in results.runs.items():
         if run not in scored.runs and _has_explanations(task_run):
@@ -98,7 +98,7 @@ def _shown_thresholds(scheme: Scheme) -> list[Threshold]:
 def _chart_by_scope(
     chart_id: str, results: TaskResults, scheme: Scheme, run_names: Sequence[str]
 ) -> Chart | None:
-    """A chart of the metric by scope, a panel for each threshold; None if it has no value."""
+    """Draw the metric by scope, a panel for each threshold; None if it has no value."""
     panels: dict[str, dict[str, BarGroup]] = {}
     for threshold in _shown_thresholds(scheme):
         for scope in results.scopes():
@@ -121,7 +121,7 @@ def _chart_by_scope(
 def _curve_chart(
     chart_id: str, results: TaskResults, scheme: Scheme, run_names: Sequence[str]
 ) -> Chart:
-    """A chart of the metric over its threshold, by scope, as in Figure 11 of V-FLUTE's paper."""
+    """Draw the metric over its threshold, by scope, as in Figure 11 of V-FLUTE's paper."""
     compute_curves = partial(_curves_by_scope, scheme)
     curves_by_run: dict[str, dict[str, list[Estimate]]] = {}
     for run, task_run in results.runs.items():
@@ -148,7 +148,7 @@ def _curve_chart(
 def _curves_by_scope(
     scheme: Scheme, declared: Measures, records: Sequence[Record]
 ) -> dict[str, list[Estimate]]:
-    """F1@t or Acc@t in percent at `classification.CURVE_THRESHOLDS`, by scope.
+    """Compute F1@t or Acc@t in percent at `classification.CURVE_THRESHOLDS`, by scope.
 
     The curve of all rows has intervals, unless it is a mean of the curves of several groups.
     """

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def metrics_section(prefix: str, results: Sequence[TaskResults]) -> Section | None:
-    """The tables of all metrics of one dataset; tasks with the same metrics share a table.
+    """Make the tables of all metrics of a dataset; tasks with the same metrics share a table.
 
     None if no task has a value over all rows.
     """
@@ -42,7 +42,7 @@ def metrics_section(prefix: str, results: Sequence[TaskResults]) -> Section | No
 
 
 def _metrics_table(results: Sequence[TaskResults]) -> Table:
-    """The table of tasks with the same metrics: a line for each run, task and scope."""
+    """Make the table of tasks with the same metrics: a line for each run, task and scope."""
     metrics = results[0].overall_metrics()
     numbers = _numbers(results)
     scopes = list(dict.fromkeys([OVERALL, *numbers["scope"]]))
@@ -88,7 +88,7 @@ def _sorted(numbers: pd.DataFrame, tasks: list[str], scopes: list[str]) -> pd.Da
 def _published_lines(
     results: TaskResults, metrics: Sequence[str], scopes: Collection[str], cells: pd.DataFrame
 ) -> tuple[pd.DataFrame, list[str]]:
-    """The published values of a task, and notes about them.
+    """Make the table lines of a task's published values, and notes about them.
 
     Args:
         cells: the table that the values are to stand beneath.
@@ -126,7 +126,7 @@ def _stacked(cells: pd.DataFrame, lines: pd.DataFrame) -> pd.DataFrame:
 
 
 def _scorer_notes(results: Sequence[TaskResults]) -> list[str]:
-    """A note with the scorers of explanations, by run if they differ; none without scores."""
+    """Name the scorers of explanations in a note, by run if they differ; none without scores."""
     signatures: dict[str, str] = {}
     for task_results in results:
         for run, task_run in task_results.runs.items():
@@ -141,7 +141,7 @@ def _scorer_notes(results: Sequence[TaskResults]) -> list[str]:
 
 
 def _mean_notes(results: Sequence[TaskResults]) -> list[str]:
-    """A note for each task whose values over all rows are means over its scopes."""
+    """Make a note for each task whose values over all rows are means over its scopes."""
     notes = []
     for task_results in results:
         if any(measure.averaged for measure in task_results.first.measures.all):
@@ -150,7 +150,7 @@ def _mean_notes(results: Sequence[TaskResults]) -> list[str]:
 
 
 def _scope_notes(results: TaskResults, scopes: Collection[str]) -> list[str]:
-    """What the benchmark says about these scopes."""
+    """Collect what the benchmark notes about these scopes."""
     notes = []
     for scope, part in results.benchmark.parts.of.items():
         if scope in scopes and part.note:

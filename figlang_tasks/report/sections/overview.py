@@ -20,7 +20,7 @@ from figlang_tasks.results.task_run import Run
 def overview_section(
     runs: Sequence[Run], results: Sequence[TaskResults], differences: Sequence[Difference]
 ) -> Section:
-    """Which run is better on each task, the main metric of each task, and warnings."""
+    """Make the overview: which run is better, the main metric of each task, and warnings."""
     chart = _main_metrics_chart(results, [run.name for run in runs])
     return Section(
         id="overview-tasks",
@@ -32,7 +32,7 @@ def overview_section(
 
 
 def _main_metrics_chart(results: Sequence[TaskResults], run_names: Sequence[str]) -> Chart | None:
-    """The main metric of each task that has one in percent, a panel for each dataset."""
+    """Draw the main metric of each task that has one in percent, a panel for each dataset."""
     tasks_by_dataset: dict[str, list[str]] = {}
     for task_results in results:
         tasks_by_dataset.setdefault(task_results.dataset, []).append(task_results.task)
@@ -59,7 +59,7 @@ def _main_metrics_chart(results: Sequence[TaskResults], run_names: Sequence[str]
 
 
 def _warnings(runs: Sequence[Run]) -> list[str]:
-    """What to know about the runs before their numbers are read, in whole sentences."""
+    """Collect what to know about the runs before their numbers are read, in whole sentences."""
     warnings = []
     for run in runs:
         # A page that others read must not show paths of this machine.

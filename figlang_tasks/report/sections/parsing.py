@@ -17,7 +17,7 @@ _INTRO = (
 
 
 def parsing_section(results: Sequence[TaskResults]) -> Section | None:
-    """How many outputs of each task and run have each status, and which rules read them.
+    """Count the outputs of each task and run by status, and by the rules that read them.
 
     None if no output was to be read.
     """

@@ -89,7 +89,7 @@ class TaskResults:
         return BarGroup(self.percentages(metric, scope), self.references(metric, scope))
 
     def percentages(self, metric: str, scope: str = OVERALL) -> dict[str, Estimate]:
-        """The value of a metric in percent, of each run that has one."""
+        """The value of a metric in percent, by run; runs without one are left out."""
         percentages = {}
         for run, task_run in self.runs.items():
             estimate = task_run.estimates.get(metric, {}).get(scope)
@@ -110,7 +110,7 @@ class TaskResults:
         return published.comparable_metrics(self.task, names, conditions)
 
     def references(self, metric: str, scope: str = OVERALL) -> list[Reference]:
-        """Published values of a metric in percent; none unless comparable with all runs."""
+        """The published values of a metric in percent; none unless comparable with all runs."""
         name = full_name(metric, scope)
         comparable, _ = self.comparable_metrics([name])
         references = []
@@ -123,7 +123,7 @@ class TaskResults:
 
 
 def collect_results(runs: Sequence[Run]) -> list[TaskResults]:
-    """The results of every task, benchmark by benchmark, tasks of one dataset by name."""
+    """Group the runs' results by task, benchmark by benchmark, tasks of a dataset by name."""
     runs_by_task: dict[str, dict[str, TaskRun]] = {}
     for run in runs:
         for task, task_run in run.tasks.items():
