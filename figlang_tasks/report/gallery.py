@@ -95,7 +95,7 @@ def build(runs: Sequence[Run], with_pictures: bool = True, max_cards: int = MAX_
 
 
 def _collect_rows(task: str, runs: Sequence[Run]) -> list[Row]:
-    """The rows of a task that any run has, in the order of the first run's file.
+    """Group the samples of a task by row and run, in the order of the first run's file.
 
     If a run answered a row several times (``--repeats``), its first answer is taken.
     """

@@ -56,7 +56,7 @@ class Originals:
         return None if position is None else self._documents[position]
 
     def picture(self, name: str) -> Picture | None:
-        """The picture that a card names; None if there is none.
+        """Find the picture that a card names; None if there is none.
 
         Args:
             name: what the benchmark's module ``picture`` finds it by; the id of its row if the

@@ -108,9 +108,9 @@ def render(
     style = (_FOLDER / "page.css").read_text(encoding="utf-8")
     script = (_FOLDER / "page.js").read_text(encoding="utf-8")
     run_names = [run.name for run in runs]
-    contradictions = contradiction_warnings(
-        (run, task) for run in runs for task in run.tasks.values()
-    )
+    contradictions: list[str] = []
+    for run in runs:
+        contradictions += contradiction_warnings((run, task) for task in run.tasks.values())
     pictures = cards_and_pictures.pictures
     template = _environment().get_template("page.jinja")
     html = template.render(

@@ -145,7 +145,7 @@ def _ranking_sentence(differences: Sequence[Difference], tests: int) -> str:
 def _indistinguishable_groups(
     ranking: Sequence[str], differences: Sequence[Difference]
 ) -> list[list[str]]:
-    """The largest groups of runs in which no two differ significantly, the best group first.
+    """Find the largest groups of runs of which no two differ significantly, best group first.
 
     A run may be in several groups. The method is insert and absorb (Piepho 2004, "An Algorithm for
     a Letter-Based Representation of All-Pairwise Comparisons", JCGS 13(2)).
@@ -176,7 +176,11 @@ def _split(groups: Sequence[frozenset[str]], run: str, other: str) -> list[froze
             split += [group - {run}, group - {other}]
         else:
             split.append(group)
-    return [group for group in dict.fromkeys(split) if not any(group < larger for larger in split)]
+    return [group for group in dict.fromkeys(split) if not _is_part_of_another(group, split)]
+
+
+def _is_part_of_another(group: frozenset[str], groups: Sequence[frozenset[str]]) -> bool:
+    return any(group < larger for larger in groups)
 
 
 # --- two runs ---
@@ -206,6 +210,13 @@ def _pair_sentence(difference: Difference, tests: int) -> str:
     with_rows = f" with {rows} rows" if rows else ""
     reason = _reason_not_significant(difference)
     return f"Cannot tell {candidate} from {baseline} on {task}{with_rows}: {numbers}; {reason}"
+
+
+def _excludes_zero(difference: Difference) -> bool:
+    """Whether a difference has an interval, and 0 is outside of it."""
+    if difference.low is None or difference.high is None:
+        return False
+    return difference.low * difference.high > 0
 
 
 def _reason_not_significant(difference: Difference) -> str:

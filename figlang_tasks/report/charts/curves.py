@@ -138,7 +138,7 @@ class _Curves:
         axes.plot(self.thresholds, values, markevery=(first_marker, 25), clip_on=False, **style)
 
     def csv(self) -> str:
-        """The points of all curves as CSV."""
+        """Write the points of all curves as CSV."""
         header = ("panel", "run", "threshold t", self.axis_label, "low", "high")
         lines: list[tuple[object, ...]] = []
         for panel, curves in self.panels.items():

@@ -108,7 +108,7 @@ def difference_section(
 
 
 def _intro(differences: Sequence[Difference]) -> str:
-    """How the differences were tested, and how to read the charts."""
+    """Explain how the differences were tested, and how to read the charts."""
     tests = count_tests(differences)
     tests_text = "1 test" if tests == 1 else f"{tests} tests"
     intro = (
@@ -125,7 +125,7 @@ def _intro(differences: Sequence[Difference]) -> str:
 
 
 def _forest_plot(dataset: str, differences: Sequence[Difference]) -> Chart:
-    """A chart of the differences on one dataset.
+    """Draw the differences on one dataset.
 
     For two runs it has a row for each metric; for more runs a panel for each metric, with a row
     for each pair of runs.

@@ -70,6 +70,29 @@ def explanation_section(
     )
 
 
+def _scored_runs(results: TaskResults, scheme: Scheme) -> TaskResults:
+    """The results of the runs whose explanations have scores; there may be none."""
+    scored: dict[str, TaskRun] = {}
+    for run, task_run in results.runs.items():
+        if scheme.has_scores(task_run.records):
+            scored[run] = task_run
+    return TaskResults(results.task, scored)
+
+
+def _unscored_notes(results: TaskResults, scored: TaskResults) -> list[str]:
+    """Name the runs with explanations but without scores in a note; no note if there are none."""
+    unscored = []
+    for run, task_run in results.runs.items():
+        if run not in scored.runs and _has_explanations(task_run):
+            unscored.append(run)
+    if not unscored:
+        return []
+    return [
+        f"{results.task}: explanations of {', '.join(unscored)} are not scored (figlang score adds"
+        " scores)."
+    ]
+
+
 def _has_explanations(task_run: TaskRun) -> bool:
     """Whether any answer of a run has an explanation; a model may have given labels alone."""
     return any((record["explanation"] or "").strip() for record in task_run.records)

@@ -25,7 +25,7 @@ class TaskResults:
 
     Attributes:
         task: its name.
-        runs: the results by the name of the run; at least one.
+        runs: the results by the name of the run.
     """
 
     task: str
