@@ -52,23 +52,28 @@ def cite(
     figlang cite results/MODEL
     """
     arguments = benchmarks_or_runs or names()
-    cited = {argument: None for argument in arguments if argument in names()}
-    signatures = []
-    for path in arguments:
-        if path in names():
-            continue
+    cited_benchmarks = [argument for argument in arguments if argument in names()]
+    run_paths = [argument for argument in arguments if argument not in names()]
+    signature_comments = []
+    for path in run_paths:
         run = _read_run(path)
         for task in run.tasks.values():
-            signatures.append(f"% {printable(signature(run, task))}")
-            cited[task.benchmark.name] = None
-    paragraphs = ["\n".join(signatures)] if signatures else []
-    paragraphs += [benchmarks()[name].citation for name in cited]
+            signature_comments.append(f"% {printable(signature(run, task))}")
+            cited_benchmarks.append(task.benchmark.name)
+
+    paragraphs = ["\n".join(signature_comments)]
+    for name in dict.fromkeys(cited_benchmarks):  # each once
+        paragraphs.append(benchmarks()[name].citation)
     paragraphs.append(SOFTWARE)
     say("\n\n".join(paragraph for paragraph in paragraphs if paragraph))
 
 
 def _read_run(path: str) -> Run:
-    """Read a run, and warn if its results file contradicts its samples."""
+    """Read the run at a path, and warn if its results file contradicts its samples.
+
+    Raises:
+        RunError: there is no run; the message lists the benchmarks.
+    """
     try:
         run = read(path, require_samples=True)
     except RunError as error:
@@ -80,9 +85,14 @@ def _read_run(path: str) -> Run:
 
 
 def signature(run: Run, task: TaskRun) -> str:
-    """All that the numbers of a task depend on, in one line; ``unknown`` where no file says it."""
+    """All that the numbers of a task depend on: ``vflute@2|data:V-FLUTE/test:1c0f|...``.
+
+    A part that does not apply is left out: the rows unless they are the user's own, a chat template
+    unless the harness is lm-eval, generation without --gen_kwargs, and the scorer without
+    explanations. ``unknown`` stands for what no file says.
+    """
     versions = task.metadata.get("versions") or {}
-    parts = {"data": str(task.data)}
+    parts: dict[str, str | None] = {"data": str(task.data)}
     if task.has_user_rows:
         parts["rows"] = "own"
     parts["prompt"] = task.metadata.get("prompt_hash", _UNKNOWN)
@@ -97,24 +107,23 @@ def signature(run: Run, task: TaskRun) -> str:
     if task.partial is not None:
         parts["partial"] = task.partial
     if task.has_explanations:
-        parts["scorer"] = task.signature or task.scorer or "none"
+        scorer_signature = task.signature
+        parts["scorer"] = scorer_signature or task.scorer or "none"
 
     texts = [f"{task.task}@{task.version or _UNKNOWN}"]
     for name, text in parts.items():
-        if text is not None:
+        if text is not None:  # A results file may hold null.
             texts.append(f"{name}:{text}")
     return "|".join(texts)
 
 
-def _chat_template(run: Run) -> str | None:
-    """The hash of the chat template that lm-eval applied; ``none`` if it applied none.
-
-    None stands for a run of lmms-eval, which does not apply one.
-    """
-    digest: str | None = run.results.get("chat_template_sha")
-    if digest:
-        return digest
-    return "none" if run.results.get("lm_eval_version") else None
+def _chat_template(run: Run) -> str:
+    """The hash of lm-eval's chat template; "none" if it applied none; "" for another harness."""
+    template_hash: str | None = run.results.get("chat_template_sha")
+    if template_hash:
+        return template_hash
+    is_of_lm_eval = bool(run.results.get("lm_eval_version"))
+    return "none" if is_of_lm_eval else ""
 
 
 def _harness_text(run: Run) -> str:

@@ -37,6 +37,7 @@ Style: TypeAlias = Annotated[
 ]
 
 _BOLD = re.compile(r"\*\*(\S+)\*\*")
+"""A word in bold, in Markdown; its group is the word without the stars."""
 
 
 def compare(
@@ -77,7 +78,13 @@ def compare(
     """
     compared_runs = read_all(runs, repeats=True)
     differences = comparison.compare(
-        compared_runs, metric, task, overall, resamples, seed, every=every
+        compared_runs,
+        metrics=metric,
+        tasks=task,
+        overall=overall,
+        resamples=resamples,
+        seed=seed,
+        every=every,
     )
     text = ComparisonText(
         compared_runs,
@@ -88,14 +95,19 @@ def compare(
         has_main_metrics_alone=not (metric or every),
     )
     if as_json:
-        say_json(text.content())
+        say_json(text.json_content())
         return
-    shown_text = printable_lines(text.latex() if style == "latex" else text.markdown())
+    tables = text.latex() if style == "latex" else text.markdown()
+    output = printable_lines(tables)
     if sys.stdout.isatty():
-        shown_text = _BOLD.sub(_in_bold, shown_text)
-    typer.echo(shown_text)
+        # Only now, since `printable_lines` would remove what makes a terminal write in bold.
+        output = _BOLD.sub(_in_bold, output)
+    typer.echo(output)
 
 
-def _in_bold(markdown: re.Match[str]) -> str:
-    """A word in bold for a terminal, as wide as ``**word**`` so that columns stay aligned."""
-    return "    " + typer.style(markdown[1], bold=True)
+def _in_bold(bold_word: re.Match[str]) -> str:
+    """The word in a match of `_BOLD`, in bold for a terminal, with spaces in place of the stars.
+
+    So it is as wide as before, and columns stay aligned.
+    """
+    return "    " + typer.style(bold_word[1], bold=True)

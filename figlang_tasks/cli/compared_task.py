@@ -29,7 +29,12 @@ class ComparedRun(NamedTuple):
 
 
 class _ComparableFigures(NamedTuple):
-    """The metrics whose published figures are comparable, and why others are not."""
+    """Which published figures are comparable with runs.
+
+    Attributes:
+        metrics: the full names of the metrics whose figures are comparable.
+        left_out: why the figures of other metrics are not; "" if there are none.
+    """
 
     metrics: Sequence[str]
     left_out: str
@@ -42,7 +47,7 @@ class ComparedTask:
     Attributes:
         name: of the task; across tasks the names of both.
         runs: those that were compared; runs that share a name are repeats.
-        differences: of all pairs of runs on this task.
+        differences: of all pairs of runs on this task, pair by pair.
         has_main_metric_alone: whether only the main metric was tested. The table of the runs then
             has all metrics of the harness's table, else those that were tested.
     """
@@ -53,7 +58,7 @@ class ComparedTask:
     has_main_metric_alone: bool
 
     def table_of_runs(self, shows_papers: bool) -> pd.DataFrame:
-        """A table of texts: a row for each run, and a column for each metric.
+        """A table of texts: a row for each name of a run, and a column for each metric.
 
         The best value of a metric stands as ``**57.0**``.
 
@@ -62,27 +67,32 @@ class ComparedTask:
         """
         import pandas as pd
 
-        table = tables.wide_table(self._numbers, ["run"], self._metrics)
+        table = tables.wide_table(self._estimates, ["run"], self._metrics)
+        run_names = list(table["run"])
         for metric in self._metrics:
-            table[metric] = self._cells(metric, list(table["run"]), list(table[metric]))
-        table["run"] = [self._label(name) for name in table["run"]]
+            table[metric] = self._column(metric, run_names, cells=list(table[metric]))
+        table["run"] = [self._label(name) for name in run_names]
         if shows_papers:
             published_rows = []
-            for row in published.published_rows(self.name, self._comparable.metrics):
+            for row in published.published_rows(self.name, self._comparable_figures.metrics):
                 label = f"{row.label} (published, {row.table})"
                 published_rows.append((label, row.values))
             table = pd.concat([table, tables.published_table(published_rows, table)])
         return table.rename(columns={"run": ""}).rename(columns=measures.name_with_arrow)
 
     def notes(self, shows_papers: bool) -> list[str]:
-        """What a reader must know of the table of runs: the papers' protocol, and the scorers."""
+        """Sentences for below the table of runs: the papers' protocol, and the scorers.
+
+        Args:
+            shows_papers: whether the table has rows of the paper.
+        """
         notes = []
         if shows_papers:
-            protocol = published.protocol_text(self.name, self._comparable.metrics)
+            protocol = published.protocol_text(self.name, self._comparable_figures.metrics)
             if protocol:
                 notes.append(f"published: {protocol}")
-            if self._comparable.left_out:
-                notes.append(self._comparable.left_out)
+            if self._comparable_figures.left_out:
+                notes.append(self._comparable_figures.left_out)
             if not notes:
                 notes.append(f"published: nothing for {', '.join(self._metrics)} of {self.name}")
         scorers = [run.task_run.signature or run.task_run.scorer for run in self.runs]
@@ -92,7 +102,7 @@ class ComparedTask:
         return notes
 
     def tables_of_pairs(self) -> list[tuple[str, pd.DataFrame]]:
-        """A title and a table of differences for each pair of runs."""
+        """For each pair of runs a title, ``tuned against base``, and a table of differences."""
         differences_by_pair: dict[tuple[str, str], list[Difference]] = {}
         for difference in self.differences:
             pair = (difference.baseline, difference.candidate)
@@ -103,28 +113,28 @@ class ComparedTask:
             titled_tables.append((title, differences_table(differences)))
         return titled_tables
 
-    def has_overlapping_parts(self) -> bool:
-        """Whether parts of the benchmark were compared in which a row counts several times."""
+    def has_overlapping_scopes(self) -> bool:
+        """Whether scopes were compared in which a row counts several times."""
         if all(difference.scope == OVERALL for difference in self.differences):
             return False
         return any(measures.scopes_overlap(compared.task_run.estimates) for compared in self.runs)
 
     @cached_property
-    def _numbers(self) -> pd.DataFrame:
-        """A row for each value of each run; ``metric`` has the full name: ``f1@60_muse``."""
-        estimates = []
+    def _estimates(self) -> pd.DataFrame:
+        """`estimates_frame` of all runs; ``metric`` has the full name: ``f1@60_muse``."""
+        estimates_of_runs = []
         for run, task_run in self.runs:
-            estimates.append((run.name, {self.name: task_run.estimates}))
-        numbers = frame.estimates_frame(estimates)
+            estimates_of_runs.append((run.name, {self.name: task_run.estimates}))
+        estimates = frame.estimates_frame(estimates_of_runs)
         full_names = []
-        for metric, scope in zip(numbers["metric"], numbers["scope"], strict=True):
+        for metric, scope in zip(estimates["metric"], estimates["scope"], strict=True):
             full_names.append(full_name(metric, scope))
-        numbers["metric"] = full_names
-        return numbers
+        estimates["metric"] = full_names
+        return estimates
 
     @cached_property
     def _metrics(self) -> list[str]:
-        """The full names of the metrics in the table of runs.
+        """The full names of the metrics that the table of runs has columns for.
 
         A metric without a value has no column, such as f1@53 without explanation scores.
         """
@@ -132,30 +142,33 @@ class ComparedTask:
             metrics = _metrics_of_table(self.runs[0].task_run)
         else:
             metrics = _tested_metrics(self.differences)
-        with_value = set(self._numbers["metric"])
-        return [metric for metric in dict.fromkeys(metrics) if metric in with_value]
+        metrics_with_value = set(self._estimates["metric"])
+        # Each pair of runs has a difference of the same metric, so metrics may come again.
+        return [metric for metric in dict.fromkeys(metrics) if metric in metrics_with_value]
 
     @cached_property
-    def _comparable(self) -> _ComparableFigures:
+    def _comparable_figures(self) -> _ComparableFigures:
         """Which published figures are comparable with all of the runs."""
         conditions = [compared.task_run.conditions for compared in self.runs]
         return _ComparableFigures(
             *published.comparable_metrics(self.name, self._metrics, conditions)
         )
 
-    def _cells(self, metric: str, names: Sequence[str], cells: Sequence[str]) -> list[str]:
-        """The cells of a metric: mean ± sd of repeats, and the best value as ``**57.0**``.
+    def _column(self, metric: str, names: Sequence[str], cells: Sequence[str]) -> list[str]:
+        """The column of a metric in the table of runs.
+
+        A run with repeats has mean ± sd, and the best value stands as ``**57.0**``.
 
         Args:
             metric: its full name.
-            names: of the runs, each once.
-            cells: the value of each run as text; "" without one.
+            names: of the runs, each once; they are the rows of the column.
+            cells: a text for each name: the value with its interval; "" without one.
         """
         repeats = Counter(compared.run.name for compared in self.runs)
-        is_metric = self._numbers["metric"] == metric
-        values = self._numbers[is_metric].groupby("run")["value"]
-        means = values.mean()
-        deviations = values.std()
+        has_metric = self._estimates["metric"] == metric
+        values_by_run = self._estimates[has_metric].groupby("run")["value"]
+        means = values_by_run.mean()
+        deviations = values_by_run.std()
         best_runs = _best_runs(metric, means)
         final_cells = []
         for name, cell in zip(names, cells, strict=True):
@@ -165,12 +178,13 @@ class ComparedTask:
                 deviation = measures.value_text(metric, deviations[name])
                 text = f"{mean} ± {deviation}"
             if name in best_runs:
+                # Only the value is bold, not the interval or the deviation after it.
                 text = re.sub(r"^\S+", r"**\g<0>**", text)
             final_cells.append(text)
         return final_cells
 
     def _label(self, name: str) -> str:
-        """The name of a run with the number of its repeats, or of answers to each row."""
+        """A run's name with the number of its repeats or answers, ``base (3 runs)``, if above 1."""
         task_runs = [compared.task_run for compared in self.runs if compared.run.name == name]
         if len(task_runs) > 1:
             return f"{name} ({len(task_runs)} runs)"
@@ -188,13 +202,13 @@ def _metrics_of_table(task_run: TaskRun) -> list[str]:
 
 
 def _tested_metrics(differences: Sequence[Difference]) -> list[str]:
-    """The full names of the metrics of some differences; those over all rows alone, if any is."""
-    over_all_rows = [difference for difference in differences if difference.scope == OVERALL]
-    return [difference.name for difference in over_all_rows or differences]
+    """The full names of the metrics that were tested over all rows, else of those for scopes."""
+    overall_differences = [difference for difference in differences if difference.scope == OVERALL]
+    return [difference.name for difference in overall_differences or differences]
 
 
 def _best_runs(metric: str, values: pd.Series) -> set[str]:
-    """The names of the runs whose value prints as the best one; none if there is a single run.
+    """The names of the runs whose value, as printed, is the best; none if there is a single run.
 
     Args:
         metric: its full name.
@@ -205,6 +219,7 @@ def _best_runs(metric: str, values: pd.Series) -> set[str]:
     best = values.max() if measures.measure_of(metric).higher_is_better else values.min()
     best_runs = set()
     for name, value in values.items():
+        # Values that are printed alike are all best.
         if measures.value_text(metric, value) == measures.value_text(metric, best):
             best_runs.add(str(name))
     return best_runs

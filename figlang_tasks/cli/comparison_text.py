@@ -28,7 +28,7 @@ class ComparisonText:
 
     Attributes:
         runs: those that the user named; runs that share a name are repeats.
-        differences: of all pairs of runs, task by task.
+        differences: of all pairs of runs, task by task; some runs may have none.
         shows_papers: whether the papers' results stand below the runs.
         resamples, seed: of the tests.
         has_main_metrics_alone: whether only the main metric of each task was tested.
@@ -41,7 +41,7 @@ class ComparisonText:
     seed: int
     has_main_metrics_alone: bool
 
-    def content(self) -> dict[str, Any]:
+    def json_content(self) -> dict[str, Any]:
         """The object that ``--json`` prints."""
         runs = []
         for run in self.runs:
@@ -56,7 +56,7 @@ class ComparisonText:
         }
 
     def markdown(self) -> str:
-        """Warnings, the tables of each task, how it was tested, and the verdicts."""
+        """The comparison in Markdown: warnings, tables of each task, the tests, and verdicts."""
         paragraphs = self._warnings()
         for task in self._tasks:
             paragraphs.append(f"## {task.name}")
@@ -69,9 +69,9 @@ class ComparisonText:
         return "\n\n".join(paragraphs)
 
     def latex(self) -> str:
-        """The tables of each task for a paper; the rest of the text stands in comments."""
-        package = r"\usepackage{booktabs}"
-        paragraphs = [_comments([package, self._how_it_was_tested(), *self._warnings()])]
+        """The tables of each task in LaTeX; the rest of the text stands in comments."""
+        needed_package = r"\usepackage{booktabs}"
+        paragraphs = [_comments([needed_package, self._how_it_was_tested(), *self._warnings()])]
         for task in self._tasks:
             table = task.table_of_runs(self.shows_papers)
             paragraphs.append(_latex_table(table, f"{task.name}. {_TABLE_OF_RUNS}"))
@@ -88,40 +88,50 @@ class ComparisonText:
         differences_by_task: dict[str, list[Difference]] = {}
         for difference in self.differences:
             differences_by_task.setdefault(difference.task, []).append(difference)
-        return [
-            ComparedTask(
-                name, self._runs_of(name, differences), differences, self.has_main_metrics_alone
+        tasks = []
+        for name, differences in differences_by_task.items():
+            task = ComparedTask(
+                name,
+                runs=self._runs_of(name, differences),
+                differences=differences,
+                has_main_metric_alone=self.has_main_metrics_alone,
             )
-            for name, differences in differences_by_task.items()
-        ]
+            tasks.append(task)
+        return tasks
 
     def _runs_of(self, task: str, differences: Sequence[Difference]) -> list[ComparedRun]:
-        """The runs that some differences are between, with their results of a task."""
-        names = _names(differences)
+        """The runs that some differences are between, with their results of a task.
+
+        Args:
+            task: its name; in a comparison across tasks the names of both.
+            differences: those of this task.
+        """
+        names = _names_of_runs(differences)
         compared_runs = []
         for run in self.runs:
             if run.name in names:
-                # A comparison across tasks has the names of both; then each run has one task.
-                task_run = run.tasks.get(task) or next(iter(run.tasks.values()))
+                task_run = run.tasks.get(task)
+                if task_run is None:
+                    # This is a comparison across tasks, and each run has one task alone.
+                    task_run = next(iter(run.tasks.values()))
                 compared_runs.append(ComparedRun(run, task_run))
         return compared_runs
 
     def _warnings(self) -> list[str]:
-        """What a reader must know of the runs before the numbers, each sentence once."""
-        task_runs = []
+        """Sentences that a reader must know of the runs before the numbers, each once."""
+        runs_with_task: list[ComparedRun] = []
         for task in self._tasks:
-            task_runs += [(compared.run, compared.task_run) for compared in task.runs]
-        warnings = contradiction_warnings(task_runs)
+            runs_with_task += task.runs
+        warnings = contradiction_warnings(runs_with_task)
         task_names = [task.name for task in self._tasks]
-        names = _names(self.differences)
+        names_of_compared_runs = _names_of_runs(self.differences)
         for run in self.runs:
-            if run.name in names:
+            if run.name in names_of_compared_runs:
                 warnings += run_warnings(run, task_names)
         return list(dict.fromkeys(printable(warning) for warning in warnings))
 
     def _how_it_was_tested(self) -> str:
-        """How the differences were tested, and what the columns of the tables are."""
-        tests = count_tests(self.differences)
+        """A paragraph on how the differences were tested, and on the columns of the tables."""
         sentences = [
             _TABLE_OF_RUNS,
             f"p: approximate randomization, two-sided, {self.resamples:,} random swaps,"
@@ -133,18 +143,20 @@ class ComparisonText:
                 "Tested: the main metric of each task over all rows (--metric and --all test"
                 " others)."
             )
-        sentences.append(f"p Holm: adjusted for all tests ({tests}); * below {ALPHA}.")
+        test_count = count_tests(self.differences)
+        sentences.append(f"p Holm: adjusted for all tests ({test_count}); * below {ALPHA}.")
+        # Only runs with repeats have this p.
         if any(difference.p_repeats is not None for difference in self.differences):
             sentences.append(
                 "Runs with repeats: mean ± sd; t test over rows and seeds, with the standard error"
                 " of a hierarchical bootstrap."
             )
-        if any(task.has_overlapping_parts() for task in self._tasks):
+        if any(task.has_overlapping_scopes() for task in self._tasks):
             sentences.append("Parts overlap: a row counts in each that it belongs to.")
         return " ".join(sentences)
 
 
-def _names(differences: Iterable[Difference]) -> set[str]:
+def _names_of_runs(differences: Iterable[Difference]) -> set[str]:
     """The names of the runs that some differences are between."""
     names = set()
     for difference in differences:
@@ -162,6 +174,7 @@ def _latex_table(table: pd.DataFrame, caption: str) -> str:
     """A table of texts in LaTeX; cells that begin with ``**57.0**`` have that word in bold."""
     escaped = table.map(latex).rename(columns=latex)
     escaped = escaped.replace(r"^\*\*(\S+)\*\*", r"\\textbf{\1}", regex=True)
+    # One letter for each column, as in ``lrr``.
     columns = alignment([list(table.columns), *table.to_numpy().tolist()])
     code: str = escaped.to_latex(
         index=False, escape=False, column_format=columns, caption=latex(caption)

@@ -97,7 +97,7 @@ def main() -> None:
 
 
 def _set_up_log() -> None:
-    """Log warnings alone, as plain texts."""
+    """Show only the warnings of the log, as plain text on standard error."""
     from loguru import logger
 
     from figlang_tasks.core.logs import clean_logs

@@ -1,4 +1,4 @@
-"""A finished task as the summary on the screen needs it, and which of its metrics it shows."""
+"""A finished task with all that the summary on the screen says of it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class FinishedTask:
 
 
 def read_finished_task(results: Mapping[str, Any], name: str, estimates: Estimates) -> FinishedTask:
-    """What results say of a task of ours, and what was published for it.
+    """Take a task of ours out of results, and find the metrics with comparable published figures.
 
     Args:
         results: as the harness returns them, or the content of a results file.
@@ -52,6 +52,9 @@ def read_finished_task(results: Mapping[str, Any], name: str, estimates: Estimat
     """
     metadata = results["configs"][name]["metadata"]
     versions = metadata.get("versions") or {}
+    counts_of_answers = metadata.get("readings")  # `scoring.readings.Readings`, None in old files
+    dataset_and_part = str(metadata.get("data") or "").partition("@")[0]  # Behind @: the revision.
+    # Metrics of a scope, and those that leave rows out, have fewer rows than the task.
     most_rows = 0
     full_names = []
     for metric, scope, estimate in scoring.flat(estimates):
@@ -61,8 +64,9 @@ def read_finished_task(results: Mapping[str, Any], name: str, estimates: Estimat
         rows=most_rows,
         partial=results_file.partial_reason(results, name),
         scorer=metadata.get("explanation_scorer"),
+        # Rows that the user brought have `OWN` in place of a revision.
         has_user_rows=metadata.get("data_revision") == OWN,
-        data=str(metadata.get("data") or "").partition("@")[0],
+        data=dataset_and_part,
     )
     published_metrics, left_out = published.comparable_metrics(name, full_names, [conditions])
     return FinishedTask(
@@ -72,14 +76,14 @@ def read_finished_task(results: Mapping[str, Any], name: str, estimates: Estimat
         version=str(versions.get("figlang-tasks", "of unknown version")),
         published_metrics=published_metrics,
         left_out=left_out,
-        unread_warning=unread_warning(metadata.get("readings")),
+        unread_warning=unread_warning(counts_of_answers),
     )
 
 
 def metrics_to_show(estimates: Estimates) -> list[str]:
-    """The metrics that tell a reader something.
+    """The metrics that tell a reader something: those of the table, and failed ones.
 
-    A diagnostic metric does so if it found a fault, any metric if its computation failed.
+    Of the diagnostic ones in the table, only those that found a fault tell something.
     """
     metrics = []
     for metric, scopes in estimates.items():
@@ -90,12 +94,15 @@ def metrics_to_show(estimates: Estimates) -> list[str]:
 
 def _is_worth_showing(metric: str, values: Sequence[float]) -> bool:
     """Whether a metric with these values, one for each scope, tells a reader something."""
-    if any(math.isnan(value) for value in values):
+    has_failed = any(math.isnan(value) for value in values)
+    if has_failed:
         return True
     measure = measures.measure_of(metric)
     if not measure.in_table:
         return False
     if not measure.is_diagnostic:
         return True
-    without_fault = measure.text(1.0 if measure.higher_is_better else 0.0)
-    return any(measure.text(value) != without_fault for value in values)
+    # A diagnostic metric is a share. A value that is printed like the best share is no fault.
+    faultless_value = 1.0 if measure.higher_is_better else 0.0
+    faultless_text = measure.text(faultless_value)
+    return any(measure.text(value) != faultless_text for value in values)

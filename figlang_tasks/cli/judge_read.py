@@ -74,7 +74,7 @@ def read(
     figlang compare a=results/a_read b=results/b_read --metric acc_read_by_model
     """
     from figlang_tasks.judge.kept_answers import KeptAnswers
-    from figlang_tasks.judge.read import Usage, unanswered, write
+    from figlang_tasks.judge.read import unanswered
     from figlang_tasks.judge.unread import find_unread
     from figlang_tasks.results import runs
 
@@ -89,15 +89,11 @@ def read(
         say(_estimated_cost_text(questions, max_tokens, prices))
         return
 
-    usage = Usage()
-    _ask(unread, kept_answers, usage, prices, concurrency, max_tokens)
-    has_answers = not kept_answers.is_empty
-    if has_answers or not usage.failed:
-        for task, reading in write(unread, kept_answers, folder).items():
-            say(_reading_text(task, reading, model, max_tokens))
-        if usage.requests:
-            say(_cost_text(usage, prices))
-        say(f"written: {folder}\nnext: figlang report {shlex.quote(str(folder))} -o report.html")
+    usage = _ask(unread, kept_answers, prices, concurrency, max_tokens)
+    has_only_failed = usage.failed > 0 and kept_answers.is_empty
+    if not has_only_failed:  # Else there is no answer to write.
+        _write_run(unread, kept_answers, folder, max_tokens)
+        _say_next(usage, prices, folder)
     if usage.failed:
         raise FigLangError(
             f"{usage.failed} requests failed, the last with {usage.error}: run the command again to"
@@ -106,47 +102,71 @@ def read(
 
 
 class _Prices(NamedTuple):
-    """What a million tokens cost; None where the user has not said."""
+    """What a million tokens cost that the model reads or writes; None where no price was given."""
 
     read: float | None
     written: float | None
 
     def text(self, tokens_read: int, tokens_written: int) -> str:
-        """The price of some tokens, behind a semicolon; "" if the user has given no price."""
+        """The price of some tokens to append: ``; price 0.0123``; "" if no price was given."""
         if self.read is None and self.written is None:
             return ""
-        price = (tokens_read * (self.read or 0) + tokens_written * (self.written or 0)) / 1e6
-        return f"; price {price:,.4f}"
+        # A price that was not given counts as 0.
+        price_read = tokens_read * (self.read or 0) / 1e6
+        price_written = tokens_written * (self.written or 0) / 1e6
+        return f"; price {price_read + price_written:,.4f}"
 
 
 def _ask(
     unread: UnreadAnswers,
     kept_answers: KeptAnswers,
-    usage: Usage,
     prices: _Prices,
     concurrency: int,
     max_tokens: int,
-) -> None:
-    """Ask the questions that are still open; if that fails or is interrupted, print its cost."""
-    from figlang_tasks.judge.read import ask
+) -> Usage:
+    """Ask the questions that are still open, keep the answers, and return what that took.
 
+    If it fails or is interrupted, print what it has cost so far, and raise the error again.
+    """
+    from figlang_tasks.judge.read import Usage, ask
+
+    usage = Usage()
     try:
+        # counts each request in `usage`, and adds each answer to `kept_answers`
         ask(unread, kept_answers, usage, concurrency=concurrency, max_tokens=max_tokens)
     except (FigLangError, OSError, KeyboardInterrupt):
         if usage.requests:
             say(_cost_text(usage, prices), err=True)
         raise
+    return usage
+
+
+def _write_run(
+    unread: UnreadAnswers, kept_answers: KeptAnswers, folder: Path, max_tokens: int
+) -> None:
+    """Write the run with the model's readings, and print what the model has read in each task."""
+    from figlang_tasks.judge.read import write
+
+    for task, reading in write(unread, kept_answers, folder).items():
+        say(_reading_text(task, reading, unread.model, max_tokens))
 
 
 # --- what is printed ---
 
 
+def _say_next(usage: Usage, prices: _Prices, folder: Path) -> None:
+    """Print what the requests have cost, where the new run is, and what to type next."""
+    if usage.requests:
+        say(_cost_text(usage, prices))
+    say(f"written: {folder}\nnext: figlang report {shlex.quote(str(folder))} -o report.html")
+
+
 def _plan_text(unread: UnreadAnswers, request_count: int) -> str:
-    """What our readers left in each task, and how many requests will be sent."""
+    """Lines that say what our readers left in each task, and how many requests will be sent."""
     lines = []
     for task, readable in unread.tasks.items():
-        answers = len(readable.task.samples)
-        lines.append(f"{task}: our readers left {len(readable.unread)} of {answers} answers")
+        answer_count = len(readable.task.samples)
+        lines.append(f"{task}: our readers left {len(readable.unread)} of {answer_count} answers")
     for task, reason in unread.left_out.items():
         lines.append(f"{task}: left out, because {reason}")
 
@@ -165,7 +185,7 @@ def _plan_text(unread: UnreadAnswers, request_count: int) -> str:
 def _estimated_cost_text(
     questions: Sequence[UnreadAnswer], max_tokens: int, prices: _Prices
 ) -> str:
-    """What the requests would cost, at most."""
+    """What it would cost at most to ask these questions, and that they were not asked."""
     tokens_to_read = sum(question.estimated_tokens for question in questions)
     tokens_to_write = len(questions) * max_tokens
     tokens = f"about {tokens_to_read:,} tokens to read, at most {tokens_to_write:,} to write"
@@ -174,17 +194,18 @@ def _estimated_cost_text(
 
 
 def _reading_text(task: str, reading: TaskReading, model: str, max_tokens: int) -> str:
-    """How many answers of a task a model has read, and the main metric without and with them."""
+    """Lines about a task: what the model has read, and the main metric without and with that."""
     from figlang_tasks.results.measures import estimate_text
     from figlang_tasks.scoring.read_by_model import SUFFIX
 
-    outcomes = [f"{model} read {reading.counts['read']} of the {reading.unread} answers"]
-    if reading.counts["none"]:
-        outcomes.append(f"found no option in {reading.counts['none']}")
-    if reading.counts["unreadable"]:
-        outcomes.append(f"gave no readable reply to {reading.counts['unreadable']}")
-    if reading.counts["failed"]:
-        outcomes.append(f"could not be asked about {reading.counts['failed']}")
+    answers_by_status = reading.counts
+    outcomes = [f"{model} read {answers_by_status['read']} of the {reading.unread} answers"]
+    if answers_by_status["none"]:
+        outcomes.append(f"found no option in {answers_by_status['none']}")
+    if answers_by_status["unreadable"]:
+        outcomes.append(f"gave no readable reply to {answers_by_status['unreadable']}")
+    if answers_by_status["failed"]:
+        outcomes.append(f"could not be asked about {answers_by_status['failed']}")
     lines = [f"{task}: {', '.join(outcomes)}"]
     if reading.truncated:
         lines.append(
@@ -200,7 +221,7 @@ def _reading_text(task: str, reading: TaskReading, model: str, max_tokens: int) 
 
 
 def _cost_text(usage: Usage, prices: _Prices) -> str:
-    """What the requests of a call have cost: tokens as the server reports them, and their price."""
+    """What the requests have cost: ``3 requests: 900 tokens read, 60 written; price 0.0123``."""
     tokens = f"{usage.tokens_read:,} tokens read, {usage.tokens_written:,} written"
     if usage.unreported:
         tokens += f" (the server reported none of {usage.unreported} answers)"

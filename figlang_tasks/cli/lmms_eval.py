@@ -174,7 +174,7 @@ def _wrap_evaluation(shows_log: bool) -> None:
 
     def evaluate_and_print(args: argparse.Namespace) -> tuple[Any, Any]:
         """Evaluate, and print our tables in place of the harness's."""
-        _check(args)
+        _check_arguments(args)
         if not shows_log:
             _log_warnings_alone()
         results, samples = _evaluate(evaluate, args)
@@ -196,7 +196,7 @@ def _wrap_evaluation(shows_log: bool) -> None:
         logger.disable(harness.__name__)
 
 
-def _check(args: argparse.Namespace) -> None:
+def _check_arguments(args: argparse.Namespace) -> None:
     """End with a message for arguments that the harness would answer with a traceback."""
     from figlang_tasks.harness.preflight import limit_fault
 
@@ -267,7 +267,7 @@ def _tables(results: Mapping[str, Any], make_table: Callable[..., str]) -> str:
 
 
 def ending(results: Mapping[str, Any], written: Sequence[Path]) -> str:
-    """Say where the files were saved, and what to type next.
+    """The last lines of a run: where the files were saved, and what to type next.
 
     Args:
         results: the harness's results.

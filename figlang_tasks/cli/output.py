@@ -57,19 +57,20 @@ class GuardedStream:
 
 @contextmanager
 def guarded_output(command: str) -> Iterator[None]:
-    """Let the work of a command go on when its output cannot be written.
+    """Let a block go on when its output cannot be written, and exit with status 1 after it.
 
-    If standard output could not be written, the command then exits with status 1. A message says
-    so, unless the reader has closed the pipe, as ``head`` does.
+    A failure of the block itself keeps its own status. A message says that output was lost, unless
+    the reader has closed the pipe, as ``head`` does.
 
     Args:
         command: the name of the command, for the message.
 
     Raises:
-        SystemExit: standard output could not be written, or the work raised it.
+        SystemExit: standard output could not be written, or the block raised it.
     """
     original_stdout = sys.stdout
     original_stderr = sys.stderr
+    exit_request: SystemExit | None = None
     output = GuardedStream(original_stdout)
     errors = GuardedStream(original_stderr)
     sys.stdout = cast("TextIO", output)
@@ -77,20 +78,19 @@ def guarded_output(command: str) -> Iterator[None]:
     try:
         try:
             yield
-        except SystemExit as ended:
-            output.flush()
-            has_failed = bool(ended.code)
-            if has_failed or output.error is None:
-                raise
-        output.flush()
-        if output.error is None:
-            return
-        if output.error.errno != errno.EPIPE:
-            reason = output.error.strerror
-            print(f"{command}: the output could not be written: {reason}", file=errors)
-        sys.exit(1)
+        except SystemExit as raised:
+            exit_request = raised
+        output.flush()  # Only now is it certain whether all of the output could be written.
+        has_failed = exit_request is not None and bool(exit_request.code)
+        if output.error is not None and not has_failed:
+            if output.error.errno != errno.EPIPE:
+                reason = output.error.strerror
+                print(f"{command}: the output could not be written: {reason}", file=errors)
+            sys.exit(1)
+        if exit_request is not None:
+            raise exit_request
     finally:
-        output.flush()
+        output.flush()  # Another exception has skipped the flush above.
         errors.flush()
         sys.stdout = original_stdout
         sys.stderr = original_stderr

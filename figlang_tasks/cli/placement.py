@@ -20,14 +20,15 @@ class _PublishedModel(NamedTuple):
 def placement_line(task: FinishedTask) -> str:
     """The place of a run among published models; "" if nothing comparable was published.
 
-    The place is by the main metric. If no model has a published value of it, it is by the first
-    metric that was published.
+    For example ``vflute: place 3 by f1@60 beside 7 published models, after A (62.1), before B
+    (57.0)``. The place is by the main metric. If that gives no place, it is by the first metric
+    that gives one.
     """
     main_metric = measures.headline_metric(task.overall_metrics)
     metrics = list(task.published_metrics)
     if main_metric in metrics:
         metrics.remove(main_metric)
-        metrics.insert(0, main_metric)
+        metrics.insert(0, main_metric)  # It is tried first.
     for metric in metrics:
         line = _placement_by(metric, task)
         if line:
@@ -36,22 +37,31 @@ def placement_line(task: FinishedTask) -> str:
 
 
 def _placement_by(metric: str, task: FinishedTask) -> str:
-    """The place by one metric; "" if the run or all models have no value of it.
+    """The line of `placement_line` by one metric; "" if the run or all models lack a value of it.
 
     A run stands before a model of the same value.
+
+    Args:
+        metric: its full name.
+        task: has an estimate of the metric.
     """
     measure, scope = published.measure_and_scope(metric)
     value = task.estimates[measure.name][scope].value
-    models = _published_models(task.name, metric, measure.higher_is_better)
+    models = _published_models_best_first(task.name, metric, measure.higher_is_better)
     if not models or math.isnan(value):
         return ""
 
     better_models = []
+    other_models = []
     for model in models:
         is_better = model.value > value if measure.higher_is_better else model.value < value
         if is_better:
             better_models.append(model)
-    other_models = models[len(better_models) :]
+        else:
+            other_models.append(model)
+
+    # Both lists have their best model first, so the run is between the last of the better ones and
+    # the first of the others.
     neighbours = []
     if better_models:
         neighbours.append(f"after {better_models[-1].text}")
@@ -63,7 +73,9 @@ def _placement_by(metric: str, task: FinishedTask) -> str:
     return f"{task.name}: {place} beside {count}, {', '.join(neighbours)}"
 
 
-def _published_models(task: str, metric: str, higher_is_better: bool) -> list[_PublishedModel]:
+def _published_models_best_first(
+    task: str, metric: str, higher_is_better: bool
+) -> list[_PublishedModel]:
     """The models with a published value of a metric, best first; people and chance are left out."""
     models = []
     for row in published.published_rows(task, [metric]):
@@ -79,9 +91,15 @@ def _published_models(task: str, metric: str, higher_is_better: bool) -> list[_P
 
 
 def result_line(task: FinishedTask, model: str) -> str:
-    """The main value of a run with what it depends on, in one line to quote.
+    """The main value of a task with what it depends on, to quote; "" if it must not be quoted.
 
-    It is "" for a partial run, for a model without a name, and if the main metric is diagnostic.
+    For example ``llava on vflute: f1@60 57.0 [53.1, 60.9], 723 rows, figlang_tasks 1.2``. A partial
+    run must not be quoted, nor a model without a name, nor a task without a main metric or with a
+    diagnostic one.
+
+    Args:
+        task: the task.
+        model: its name; "" if it has none.
     """
     metric = measures.headline_metric(task.overall_metrics)
     if not model or not metric or task.conditions.partial:
@@ -100,12 +118,17 @@ def result_line(task: FinishedTask, model: str) -> str:
 
 
 def _scorer_facts(signature: str | None) -> list[str]:
-    """The name and the number type in the signature of an explanation scorer.
+    """The name and the number type of an explanation scorer: ``scorer vflute25``, ``dtype:fp32``.
 
-    The name also says whether its models are other ones than the paper's.
+    Args:
+        signature: its name and details between ``|``; None or "" without a scorer, then the
+            result is empty. The name also says whether its models are others than the paper's.
     """
     if not signature:
         return []
     name, *details = signature.split("|")
     facts = [f"scorer {name}"] if name else []
-    return facts + [detail for detail in details if "dtype:" in detail]
+    for detail in details:
+        if "dtype:" in detail:
+            facts.append(detail)
+    return facts

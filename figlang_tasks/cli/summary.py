@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from figlang_tasks.cli.finished_task import FinishedTask, metrics_to_show, read_finished_task
 from figlang_tasks.cli.placement import placement_line, result_line
+from figlang_tasks.core.benchmark import names_with, of_dataset, sources
 from figlang_tasks.results import frame, measures, published, results_file, tables
 from figlang_tasks.scoring import OVERALL
-from figlang_tasks.scoring.output_warnings import leaves_words, read_command, unread_warning
+from figlang_tasks.scoring.output_warnings import has_unread_texts, read_command, unread_warning
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,20 +64,32 @@ def next_commands(results: Iterable[Mapping[str, Any]], folder: Path) -> str:
         folder: where its samples were saved.
     """
     commands = f"next: figlang report {shlex.quote(str(folder))} -o report.html"
-    if any(_has_unread_words(content) for content in results):
+    if any(_leaves_answers_to_read(content) for content in results):
         command = read_command(str(folder))
         commands += f"\nto have a language model read what is left: {command}"
     return commands
 
 
-def _has_unread_words(results: Mapping[str, Any]) -> bool:
-    """Whether a task left so many answers unread that a language model should read them."""
+def _leaves_answers_to_read(results: Mapping[str, Any]) -> bool:
+    """Whether a task left so many answers in words that a language model should read them."""
     for name in results["results"]:
         metadata = results_file.measured_metadata(results, name) or {}
         readings = metadata.get("readings")
-        if unread_warning(readings) and leaves_words(readings):
+        if not (unread_warning(readings) and has_unread_texts(readings)):
+            continue
+        if _offers_choice(results, name):
             return True
     return False
+
+
+def _offers_choice(results: Mapping[str, Any], name: str) -> bool:
+    """Whether the benchmark of a task says what its answers choose from (module ``choice``).
+
+    True if the results do not name the dataset, or it is none of ours.
+    """
+    request = results["configs"][name].get("dataset_name")
+    dataset = str(request).partition(",")[0]
+    return dataset not in sources() or of_dataset(dataset).name in names_with("choice")
 
 
 def _tasks_by_table(results: Mapping[str, Any], our_tasks: Collection[str]) -> dict[str, list[str]]:

@@ -1,5 +1,4 @@
-"""What a benchmark declares for tables and charts of its results: names of its parts, charts of
-bars.
+"""What a benchmark declares for tables and charts of its results: names of its parts, and charts.
 
 Plain data: the report draws it.
 """
@@ -37,15 +36,16 @@ class Parts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bars:
-    """The bars of a task in a chart, one for each run; those of one panel stand together.
+class ChartCategory:
+    """A category of a chart: the value of a task in each run, as a point with its interval.
 
     Attributes:
-        title, label: of the chart, unique in the report, and of its axis; bars that share both are
-            drawn into one.
-        measure, scope: what is drawn; without a value there are no bars.
-        category: what stands below the bars.
-        panel: title of a part of the chart; "" if it has none.
+        title, label: of the chart, unique in the report, and of its axis; categories that share
+            both are drawn into one chart.
+        measure, scope: what is drawn (scope None: over all rows); a category without a value is
+            left out.
+        category: its label.
+        panel: title of the part of the chart that it stands in; "" if the chart has no parts.
         chance: ``(records) -> level``: the share by chance, 0 to 1; NaN where there is none.
     """
 
@@ -59,16 +59,16 @@ class Bars:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BarSection:
-    """A section of the report: charts of bars, in the order in which `bars` first names them.
+class ChartSection:
+    """A section of the report: charts, in the order in which `categories` first names them.
 
     Attributes:
         id: unique on the page; letters and ``-``.
-        bars: ``(dataset, task, scopes) -> bars`` of a task; `scopes`: those that each measure has a
-            value in.
+        categories: ``(dataset, task, scopes) -> categories`` of a task; `scopes`: those that each
+            measure has a value in.
     """
 
     id: str
     title: str
     intro: str
-    bars: Callable[[str, str, Mapping[str, Collection[str]]], Iterable[Bars]]
+    categories: Callable[[str, str, Mapping[str, Collection[str]]], Iterable[ChartCategory]]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import pandas as pd
 from sklearn.metrics import auc, average_precision_score, precision_recall_curve
@@ -20,10 +20,12 @@ from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.judge import agreement_text, figures, pictures, sheet
 from figlang_tasks.judge import key as keys
 from figlang_tasks.judge.figures import share
+from figlang_tasks.judge.key import ExplanationKey, PictureKey
 from figlang_tasks.judge.reports import (
     Agreement,
     ExplanationReport,
     PairAgreement,
+    PictureReport,
     Predictor,
     SystemJudgements,
 )
@@ -39,27 +41,28 @@ Coefficient: TypeAlias = Callable[[pd.DataFrame], float | None]
 def agree(
     key_path: Path, sheet_paths: Sequence[Path], any_label: bool = False
 ) -> Mapping[str, Any]:
-    """Compare the filled sheets of an export.
+    """Measure how far annotators agree, from their filled sheets and the key of the export.
 
     Args:
         key_path: the key of the export.
         sheet_paths: a sheet of each annotator.
-        any_label: whether explanations of items with a wrong label count as well.
+        any_label: whether the explanations of an item count even if an annotator chose a wrong
+            label for it. Pictures have no labels.
 
     Returns:
         What ``--json`` prints (docs/judge.md): an `ExplanationReport` or a `PictureReport`.
     """
     key = keys.read(key_path)
     if "pictures" in key:
-        return pictures.agree(key, sheet_paths)
-    return _agree_on_explanations(key, sheet_paths, any_label)
+        return pictures.agree(cast(PictureKey, key), sheet_paths)
+    return _agree_on_explanations(cast(ExplanationKey, key), sheet_paths, any_label)
 
 
 def text(report: Mapping[str, Any]) -> str:
     """A report as tables for people, with shares in percent."""
     if "pictures" in report:
-        return pictures.text(report)
-    return agreement_text.text(report)
+        return pictures.text(cast(PictureReport, report))
+    return agreement_text.text(cast(ExplanationReport, report))
 
 
 # --- judgements ---
@@ -69,12 +72,14 @@ def text(report: Mapping[str, Any]) -> str:
 class _Judgements:
     """What annotators say of explanations; each table has a column per annotator.
 
+    An empty cell of a table is a judgement that an annotator lacks.
+
     Attributes:
         label: the label of each item.
         adequate: whether the explanation of each item and letter is adequate, ``yes`` or ``no``.
-        error: what is wrong with it.
-        preferred: of each item the letter of the best explanation; once counted, the name of the
-            system, or "" for none. None with a single system.
+        error: what is wrong with it; empty too if it is adequate.
+        preferred: of each item the letter of the best explanation; after `of_counted` the name of
+            its system, "" for no preference. None with a single system, as nothing is to prefer.
     """
 
     label: pd.DataFrame
@@ -82,9 +87,9 @@ class _Judgements:
     error: pd.DataFrame
     preferred: pd.DataFrame | None
 
-    def of(self, annotators: Sequence[str]) -> _Judgements:
+    def of_annotators(self, annotators: Sequence[str]) -> _Judgements:
         """The judgements of some annotators alone."""
-        columns = [*annotators]
+        columns = list(annotators)
         preferred = None if self.preferred is None else self.preferred[columns]
         return _Judgements(
             self.label[columns], self.adequate[columns], self.error[columns], preferred
@@ -94,6 +99,10 @@ class _Judgements:
         """The judgements of the items that count, with preferred systems in place of letters.
 
         Labels are kept of all items.
+
+        Args:
+            items: the numbers of the items that count.
+            explanations: the table of `_explanations`, of all items.
         """
         index = explanations.index[explanations.index.isin(items, level="item")]
         preferred = self.preferred
@@ -102,10 +111,10 @@ class _Judgements:
         return _Judgements(self.label, self.adequate.loc[index], self.error.loc[index], preferred)
 
 
-def _explanations(key: Mapping[str, Any]) -> pd.DataFrame:
-    """The `system`, ExplanationScore `score` and label `gold` of each explanation.
+def _explanations(key: ExplanationKey) -> pd.DataFrame:
+    """A table of the explanations: `system`, ExplanationScore `score` and right label `gold`.
 
-    The index is the item and the letter.
+    Its index is the item and the letter.
     """
     rows: list[dict[str, object]] = []
     for item in key["items"]:
@@ -124,20 +133,25 @@ def _explanations(key: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _one_cell_per_item(cells: Any) -> Any:
-    """One cell per item: the first of its rows that is not empty."""
+    """One cell per item, the first of its rows that is not empty; of a column or a table."""
     return cells.groupby(level="item", sort=False).first()
 
 
 def _preferred_systems(letters: pd.DataFrame, systems: pd.Series) -> pd.DataFrame:
-    """The names of the preferred systems in place of their letters; "" for none of them."""
+    """The table of preferred letters with the names of systems; "" for none of them.
+
+    Args:
+        letters: the preferred letter of each item, with a column per annotator.
+        systems: the name of the system behind each item and letter.
+    """
     names = systems.to_dict()
     for item in letters.index:
         names[item, NO_PREFERENCE] = ""
 
     def names_of(column: pd.Series) -> pd.Series:
-        """The names behind the letters of one annotator; None where there is no letter."""
-        names_by_item = [names.get((item, letter)) for item, letter in column.items()]
-        return pd.Series(names_by_item, column.index, dtype=object)
+        """The names behind the letters of one annotator; None where the judgement is missing."""
+        names_of_items = [names.get((item, letter)) for item, letter in column.items()]
+        return pd.Series(names_of_items, column.index, dtype=object)
 
     return letters.apply(names_of)
 
@@ -147,16 +161,22 @@ def _missing_judgements(
 ) -> list[str]:
     """List the judgements that an annotator lacks: ``item 1 label``, ``item 1 A adequate``.
 
-    In the paper annotators who chose a wrong label did not see the rest of the item, unless
-    `any_label`.
+    In the paper annotators who chose a wrong label did not see the rest of the item: without
+    `any_label` nothing else is expected from them.
+
+    Args:
+        judgements: those of all annotators.
+        annotator: the name of the annotator.
+        gold: the right label of each item.
+        any_label: whether all of each item is expected from everybody.
     """
     label = judgements.label[annotator]
     adequate = judgements.adequate[annotator]
     error = judgements.error[annotator]
-    items = gold.index
+    expected_items = gold.index
     if not any_label:
-        items = gold.index[label.isna() | label.eq(gold)]
-    is_expected = adequate.index.isin(items, level="item")
+        expected_items = gold.index[label.isna() | label.eq(gold)]
+    is_expected = adequate.index.isin(expected_items, level="item")
     is_unexplained = adequate.eq("no") & error.isna()
 
     missing = [f"item {item} label" for item in gold.index[label.isna()]]
@@ -165,8 +185,8 @@ def _missing_judgements(
     for item, letter in adequate.index[is_expected & is_unexplained]:
         missing.append(f"item {item} {letter} error")
     if judgements.preferred is not None:
-        preferred = judgements.preferred[annotator].loc[items]
-        missing += [f"item {item} preferred" for item in items[preferred.isna()]]
+        preferred = judgements.preferred[annotator].loc[expected_items]
+        missing += [f"item {item} preferred" for item in expected_items[preferred.isna()]]
     return missing
 
 
@@ -174,7 +194,7 @@ def _missing_judgements(
 
 
 def _agree_on_explanations(
-    key: Mapping[str, Any], sheet_paths: Sequence[Path], any_label: bool
+    key: ExplanationKey, sheet_paths: Sequence[Path], any_label: bool
 ) -> ExplanationReport:
     """Compare the filled sheets of an export of explanations.
 
@@ -184,8 +204,8 @@ def _agree_on_explanations(
     systems: list[str] = key["systems"]
     explanations = _explanations(key)
     gold = _one_cell_per_item(explanations["gold"])
-    columns = sheet.spellings_by_column(sheet.LETTERS[: len(systems)])
-    tables, annotators = figures.gather_judgements(key, sheet_paths, explanations.index, columns)
+    spellings = sheet.spellings_by_column(sheet.LETTERS[: len(systems)])
+    tables, annotators = figures.gather_judgements(key, sheet_paths, explanations.index, spellings)
     judgements = _Judgements(
         label=_one_cell_per_item(tables["label"]),
         adequate=tables["adequate"],
@@ -205,7 +225,8 @@ def _agree_on_explanations(
         counted_items = gold.index[is_right.all(axis=1)]
     counted = judgements.of_counted(counted_items, explanations)
     agreed = figures.unanimous(counted.adequate)
-    explanations = explanations.loc[counted.adequate.index]
+    counted_explanations = explanations.loc[counted.adequate.index]
+    system_of = counted_explanations["system"]
     report = ExplanationReport(
         written_by="figlang judge agree",
         key={"sheet": key["sheet"]},
@@ -214,12 +235,12 @@ def _agree_on_explanations(
         items=len(gold),
         items_counted=len(counted_items),
         any_label=any_label,
-        pairs=_pairs(counted, explanations["system"], systems),
-        systems=_systems(systems, explanations["system"], agreed, counted.error),
-        explanation_score=_score_as_predictor(key["scorer"], explanations["score"], agreed),
+        pairs=_pairs(counted, system_of, systems),
+        systems=_systems(systems, system_of, agreed, counted.error),
+        explanation_score=_score_as_predictor(key["scorer"], counted_explanations["score"], agreed),
     )
-    if len(annotators) > 2:
-        report["alpha"] = _agreement(figures.alpha, counted, explanations["system"], systems)
+    if len(annotators) > 2:  # kappa is of two annotators alone
+        report["alpha"] = _agreement(figures.alpha, counted, system_of, systems)
     if counted.preferred is not None:
         _add_preferences(report, counted.preferred)
     published = benchmarks()[key["benchmark"]].module("agreement")
@@ -231,14 +252,20 @@ def _agree_on_explanations(
 def _pairs(
     judgements: _Judgements, system_of: pd.Series, systems: Sequence[str]
 ) -> list[PairAgreement]:
-    """Cohen's kappa of every two annotators."""
+    """Cohen's kappa of every two annotators, on the label, on adequacy and on the preference.
+
+    Args:
+        judgements: those that count, of all annotators.
+        system_of: the system of each explanation.
+        systems: the names of all systems.
+    """
     pairs: list[PairAgreement] = []
     names = [str(name) for name in judgements.label]
     for annotators in combinations(names, 2):
-        of_pair = judgements.of(annotators)
-        agreement = _agreement(figures.kappa, of_pair, system_of, systems)
+        pair_judgements = judgements.of_annotators(annotators)
+        agreement = _agreement(figures.kappa, pair_judgements, system_of, systems)
         pair = PairAgreement(
-            annotators=[*annotators],
+            annotators=list(annotators),
             label_kappa=agreement["label"],
             adequacy_kappa=agreement["adequacy"],
         )
@@ -293,16 +320,16 @@ def _systems(
     """
     judgements: list[SystemJudgements] = []
     for system in systems:
-        of_system = agreed[system_of.loc[agreed.index].eq(system)]
-        adequate = int(of_system.eq("yes").sum())
-        inadequate = of_system.index[of_system.eq("no")]
-        marks = errors.loc[inadequate].stack().dropna()
+        adequacy = agreed[system_of.loc[agreed.index].eq(system)]
+        adequate = int(adequacy.eq("yes").sum())
+        inadequate = adequacy.index[adequacy.eq("no")]
+        marks = errors.loc[inadequate].stack().dropna()  # one per explanation and annotator
         judgements.append(
             {
                 "name": system,
-                "agreed": len(of_system),
+                "agreed": len(adequacy),
                 "adequate": adequate,
-                "adequacy_rate": share(adequate, len(of_system)),
+                "adequacy_rate": share(adequate, len(adequacy)),
                 "error_marks": len(marks),
                 "errors": {error: share(marks.eq(error).sum(), len(marks)) for error in ERRORS},
             }
@@ -311,7 +338,12 @@ def _systems(
 
 
 def _add_preferences(report: ExplanationReport, preferred: pd.DataFrame) -> None:
-    """Add to a report how often all annotators prefer each system, or none of them."""
+    """Add to a report how often all annotators prefer each system, or none of them.
+
+    Args:
+        report: its `systems` are there already.
+        preferred: the name of the preferred system of each item, "" for none (`of_counted`).
+    """
     best = figures.unanimous(preferred)
     report["preference"] = {"agreed": len(best), "none": int(best.eq("").sum())}
     for system in report["systems"]:

@@ -8,11 +8,14 @@ from typing import Any
 from figlang_tasks.core.text import table
 from figlang_tasks.judge import figures
 from figlang_tasks.judge.figures import number, percent
-from figlang_tasks.judge.reports import Agreement, Predictor, Preference
+from figlang_tasks.judge.reports import Agreement, ExplanationReport, Predictor, Preference
 from figlang_tasks.judge.sheet import ERRORS
 
+_SYSTEMS_HEAD = ("where all agree, %", "adequate", "of", "preferred", *ERRORS, "marks")
+"""The head of the table of systems; its first column holds their names."""
 
-def text(report: Mapping[str, Any]) -> str:
+
+def text(report: ExplanationReport) -> str:
     """A report on explanations as tables for people, with shares in percent."""
     counted_items = "whatever their label" if report["any_label"] else "whose label all got right"
     head = (
@@ -29,7 +32,7 @@ def text(report: Mapping[str, Any]) -> str:
     return "\n\n".join(paragraphs) + "\n"
 
 
-def _agreement_table(report: Mapping[str, Any]) -> str:
+def _agreement_table(report: ExplanationReport) -> str:
     """The coefficients of agreement of each pair of annotators, and of all of them."""
     systems = [system["name"] for system in report["systems"]]
     rows = [["Cohen's kappa", "label", "adequacy: average", "overall", *systems, "preference"]]
@@ -46,7 +49,10 @@ def _agreement_table(report: Mapping[str, Any]) -> str:
 
 
 def _agreement_row(name: str, agreement: Agreement) -> list[str]:
-    """The row of a coefficient; the preference is "-" with a single system."""
+    """The row of `_agreement_table` for a coefficient; "-" for what is undefined.
+
+    The preference is undefined with a single system.
+    """
     adequacy = agreement["adequacy"]
     coefficients = [
         agreement["label"],
@@ -58,9 +64,9 @@ def _agreement_row(name: str, agreement: Agreement) -> list[str]:
     return [name, *map(number, coefficients)]
 
 
-def _systems_table(report: Mapping[str, Any]) -> str:
+def _systems_table(report: ExplanationReport) -> str:
     """Adequacy, preference and errors of each system, above the published figures."""
-    rows = [["where all agree, %", "adequate", "of", "preferred", *ERRORS, "marks"]]
+    rows = [list(_SYSTEMS_HEAD)]
     for system in report["systems"]:
         rows.append(
             [
@@ -78,13 +84,14 @@ def _systems_table(report: Mapping[str, Any]) -> str:
 
 
 def _published_rows(systems: Sequence[Mapping[str, Any]]) -> list[list[str]]:
-    """The rows of the paper's systems, which have no counts and no errors."""
+    """The rows of the paper's systems, where the counts and the errors are left blank."""
     rows: list[list[str]] = []
     for system in systems:
-        adequate = percent(system["adequacy_rate"])
-        preferred = percent(system["preference_rate"])
-        no_errors_and_marks = [""] * (len(ERRORS) + 1)
-        rows.append([f"published: {system['name']}", adequate, "", preferred, *no_errors_and_marks])
+        cells = dict.fromkeys(_SYSTEMS_HEAD, "")
+        cells["where all agree, %"] = f"published: {system['name']}"
+        cells["adequate"] = percent(system["adequacy_rate"])
+        cells["preferred"] = percent(system["preference_rate"])
+        rows.append(list(cells.values()))
     return rows
 
 

@@ -28,7 +28,7 @@ class RunDocuments:
         """
         task = self._task
         documents = task.benchmark.documents(task.request)
-        data = documents["data"][0]
+        data = documents["data"][0]  # the same in every row
         if data != str(task.data):
             raise FigLangError(
                 f"the samples are of {task.data}, but the data here is {data}: use the data of"

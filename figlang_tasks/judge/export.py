@@ -54,7 +54,7 @@ class _Item:
         return {
             "number": self.number,
             "id": self.document["id"],
-            "gold": self.records["A"]["gold"],
+            "gold": self.records["A"]["gold"],  # the same for every system
             "systems": self.system_of_letter,
             "scores": scores,
         }
@@ -121,7 +121,12 @@ def export(
 
 
 def _explained_task(run: Run) -> TaskRun:
-    """The one task of a run that has explanations, after a check of its samples."""
+    """The one task of a run that has explanations, after a check of its samples.
+
+    Raises:
+        FigLangError: several tasks have explanations or none, a row has several answers, or the
+            samples are damaged.
+    """
     tasks = [task for task in run.tasks.values() if task.has_explanations]
     if len(tasks) != 1:
         names = listing(task.task for task in tasks)
@@ -142,7 +147,13 @@ def _explained_task(run: Run) -> TaskRun:
 def _draw_items(
     systems: Mapping[str, TaskRun], count: int, generator: random.Random
 ) -> list[_Item]:
-    """Draw samples, and for each of them the order of the systems behind the letters."""
+    """Draw samples, and for each of them the order of the systems behind the letters.
+
+    Args:
+        systems: the task of each system, by the name of its run; all of the same rows.
+        count: how many samples, at most.
+        generator: of the draw.
+    """
     first = next(iter(systems.values()))
     documents = RunDocuments(first)
     record_of_row: dict[str, dict[str, Record]] = {}
@@ -150,6 +161,7 @@ def _draw_items(
         record_of_row[name] = {record["id"]: record for record in task.records}
 
     items: list[_Item] = []
+    # Sorted, so that the draw does not depend on the order of the samples file.
     row_ids = generator.sample(sorted(first.ids), min(count, len(first.ids)))
     for number, row_id in enumerate(row_ids, start=1):
         order = list(systems)
@@ -170,7 +182,7 @@ def _picture(document: Mapping[str, Any]) -> bytes:
 
 def _columns(has_pictures: bool, has_several_systems: bool) -> list[str]:
     """The columns of a sheet: a picture or a premise, and a preference among several systems."""
-    unused = {"premise" if has_pictures else "image"}
+    unused_columns = {"premise"} if has_pictures else {"image"}
     if not has_several_systems:
-        unused.add("preferred")
-    return [column for column in sheet.COLUMNS if column not in unused]
+        unused_columns.add("preferred")
+    return [column for column in sheet.COLUMNS if column not in unused_columns]

@@ -28,7 +28,7 @@ def write_export(
     annotators: int,
     key: Mapping[str, Any],
 ) -> list[str]:
-    """Write an export into an empty folder.
+    """Write an export into an empty folder; return the names of what was written.
 
     Args:
         folder: the folder.
@@ -43,8 +43,8 @@ def write_export(
     """
     files = dict(pictures)
     for number in range(1, annotators + 1):
-        origin = {"annotator": f"annotator {number}", "sheet": key["sheet"]}
-        rows_of_annotator = [{**row, **origin} for row in rows]
+        annotator_and_code = {"annotator": f"annotator {number}", "sheet": key["sheet"]}
+        rows_of_annotator = [{**row, **annotator_and_code} for row in rows]
         files[f"annotator{number}.csv"] = sheet.csv_bytes(columns, rows_of_annotator)
     files["key.json"] = json.dumps(key, indent=1).encode()
 
@@ -53,7 +53,7 @@ def write_export(
         path = folder / path_in_folder
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
-        name, _, _ = path_in_folder.partition("/")
+        name, _, _ = path_in_folder.partition("/")  # "images" of images/001.png
         if name not in names:
             names.append(name)
     return names

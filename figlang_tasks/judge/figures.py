@@ -16,6 +16,7 @@ from sklearn.metrics import cohen_kappa_score
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import listing
 from figlang_tasks.judge import sheet
+from figlang_tasks.judge.key import ExplanationKey, PictureKey
 from figlang_tasks.judge.reports import Annotator
 from figlang_tasks.judge.sheet import Sheet, Spellings
 from figlang_tasks.metrics.agreement import krippendorff_alpha
@@ -24,10 +25,10 @@ from figlang_tasks.metrics.agreement import krippendorff_alpha
 
 
 def gather_judgements(
-    key: Mapping[str, Any],
+    key: ExplanationKey | PictureKey,
     sheet_paths: Sequence[Path],
     judged: pd.Index,
-    columns: Mapping[str, Spellings],
+    spellings_by_column: Mapping[str, Spellings],
 ) -> tuple[dict[str, pd.DataFrame], list[Annotator]]:
     """Read filled sheets into tables of judgements, and list the annotators.
 
@@ -35,25 +36,27 @@ def gather_judgements(
         key: the key of the sheets.
         sheet_paths: a sheet of each annotator.
         judged: item and letter of everything that was judged.
-        columns: the columns to read, each with its valid cells.
+        spellings_by_column: the columns to read, each with its values and the cells that mean them.
 
     Returns:
-        For each of `columns` a table by item and letter, with a column per annotator, and what the
-        sheets say of the annotators.
+        For each of these columns a table by item and letter, with a column per annotator and None
+        for a missing judgement; and the annotators in the order of their sheets, without `missing`
+        and `labels_right`.
 
     Raises:
         FigLangError: a sheet cannot be read, is empty or belongs to another key, or two are of one
             annotator.
     """
+    columns = list(spellings_by_column)
     judgements_by_annotator: dict[str, pd.DataFrame] = {}
     annotators: list[Annotator] = []
     for path in sheet_paths:
         filled = sheet.read(path, columns)
         _check_origin(filled, key, judgements_by_annotator)
-        judgements = sheet.read_judgements(filled, columns)
-        if judgements[[*columns]].isna().all(axis=None):
+        judgements = sheet.read_judgements(filled, spellings_by_column)
+        if judgements[columns].isna().all(axis=None):
             raise FigLangError(f"{path} is empty: fill it in first")
-        for number in judgements["row"][~judgements.index.isin(judged)]:
+        for number in judgements["row"][~judgements.index.isin(judged)]:  # the first one ends it
             raise FigLangError(
                 f"{path}, row {number}: the key has no such item and letter: restore it as it was"
                 " exported"
@@ -69,7 +72,9 @@ def gather_judgements(
     return tables, annotators
 
 
-def _check_origin(filled: Sheet, key: Mapping[str, Any], annotators: Container[str]) -> None:
+def _check_origin(
+    filled: Sheet, key: ExplanationKey | PictureKey, annotators: Container[str]
+) -> None:
     """Raise a `FigLangError` if a sheet has another key, or an annotator of an earlier sheet."""
     if filled.code != key["sheet"]:
         raise FigLangError(
@@ -92,7 +97,10 @@ def share(part: float, whole: float) -> float | None:
 
 
 def unanimous(judgements: pd.DataFrame) -> pd.Series:
-    """The judgements on which all annotators agree, and none of which is missing."""
+    """The common judgement of each thing that all annotators judge alike; the others are left out.
+
+    A thing that some annotator has not judged is left out too.
+    """
     is_unanimous = judgements.nunique(axis=1, dropna=False).eq(1)
     return judgements[is_unanimous].iloc[:, 0].dropna()
 

@@ -80,14 +80,18 @@ class KeptAnswers:
         return not self._by_key
 
     def get(self, key: str, max_tokens: int) -> KeptAnswer | None:
-        """The answer with this key; None if the question is still to be asked.
+        """The answer with this key; None if its question is still to be asked.
 
-        An answer that ended at a limit of tokens is asked again if the limit is now higher.
+        That is also so for an answer that ended at a lower limit of tokens than `max_tokens`.
         """
         answer = self._by_key.get(key)
         if answer is not None and answer.is_truncated and answer.max_tokens < max_tokens:
             return None
         return answer
+
+    def get_latest(self, key: str) -> KeptAnswer | None:
+        """The answer with this key, even a truncated one; None if there is none."""
+        return self._by_key.get(key)
 
     def open(self) -> None:
         """Make the folder and the file, before anything is paid for."""

@@ -52,12 +52,52 @@ class DrawnPicture(TypedDict):
     file: str
 
 
+class ExplanationKey(TypedDict):
+    """The key of an export of explanations.
+
+    Attributes:
+        sheet: the code in every row of the sheets.
+        benchmark: its name.
+        data: the rows that were read.
+        scorer: the signature or name of the scorer; None without scores.
+        systems: the names of the systems.
+        items: the samples whose explanations are judged.
+    """
+
+    sheet: str
+    benchmark: str
+    data: str
+    scorer: str | None
+    systems: list[str]
+    items: list[KeyItem]
+
+
+class PictureKey(TypedDict):
+    """The key of an export of generated pictures.
+
+    Attributes:
+        sheet: the code in every row of the sheets.
+        benchmark: its name.
+        data: the rows of which the prompts were made.
+        systems: the names of the systems.
+        asked: the number of prompts of each kind.
+        pictures: the pictures that are judged.
+    """
+
+    sheet: str
+    benchmark: str
+    data: str
+    systems: list[str]
+    asked: dict[str, int]
+    pictures: list[DrawnPicture]
+
+
 def sign(**content: Any) -> dict[str, Any]:
     """The key of an export: its content and the code of its sheets.
 
-    The code, under ``sheet``, is a digest of the content, which no spreadsheet program takes for a
-    number.
+    The code, under ``sheet``, is a digest of the content.
     """
+    # Behind "s-" no spreadsheet program takes the digits for a number.
     digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
     return {"written_by": "figlang judge export", "sheet": f"s-{digest[:10]}", **content}
 
@@ -66,19 +106,19 @@ def read(path: Path) -> dict[str, Any]:
     """Read the key of an export, and check that it was not changed.
 
     Returns:
-        ``sheet``, ``benchmark``, ``data``, ``seed`` and ``systems``; of explanations ``scorer`` and
-        ``items`` (`KeyItem`), of generated pictures ``asked`` (the number of prompts of each kind)
-        and ``pictures`` (`DrawnPicture`).
+        An `ExplanationKey`, or a `PictureKey` if it has ``pictures``.
 
     Raises:
         FigLangError: the file is no key, or was changed.
     """
+    is_original = False
     try:
         content = json.loads(files.read_file(path).decode("utf-8"))
-        is_unchanged = content == sign(**_signed_content(content))
-    except (ValueError, RecursionError, AttributeError):
-        is_unchanged = False
-    if not is_unchanged:
+        if isinstance(content, dict):
+            is_original = content == sign(**_signed_content(content))
+    except (ValueError, RecursionError):
+        is_original = False  # not UTF-8, not JSON, or JSON that is nested too deeply
+    if not is_original:
         raise FigLangError(
             f"{path} is not a key as figlang judge export wrote it: give the original key.json"
         )
@@ -86,6 +126,6 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def _signed_content(content: dict[str, Any]) -> dict[str, Any]:
-    """The content of a key of which ``sheet`` is the digest."""
-    unsigned = ("written_by", "sheet")
-    return {field: value for field, value in content.items() if field not in unsigned}
+    """The fields of a key that `sign` was given, without the two that it added."""
+    added_fields = ("written_by", "sheet")
+    return {field: value for field, value in content.items() if field not in added_fields}

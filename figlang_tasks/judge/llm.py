@@ -85,7 +85,7 @@ def fill(
             failed one after the other.
     """
     blank = sheet.read(sheet_path, _REQUIRED_COLUMNS)
-    columns = [*map(str, blank.rows)]
+    columns = list(map(str, blank.rows))
     annotator = f"{sheet.LLM_PREFIX}{' '.join(model.split())}, prompt {prompt_hash('judge')}"
     rows = _empty_rows(blank, annotator)
     if output.exists():
@@ -103,8 +103,8 @@ def fill(
     )
 
     def keep(question: _Question, reply: Reply) -> None:
-        """Write an answer into the sheet and the log."""
-        cells = read_answer(question.column, reply.text, question.letters)
+        """Write an answer into the sheet and the log; a failure is only counted and logged."""
+        cells = read_answer(question.column, reply.text, question.letters)  # none after a failure
         question.row.update(cells)
         if reply.error:
             summary["failed"] += 1
@@ -133,7 +133,7 @@ def _keep_judgements(rows: Sequence[_Row], earlier: Sheet, annotator: str, code:
     """Copy the judgements of an earlier call into the rows, after a check that they belong there.
 
     Args:
-        rows: those to fill in.
+        rows: those to fill in; they are changed.
         earlier: the output of the earlier call.
         annotator: the annotator's name, which must be the same.
         code: the code of the export, which must be the same.
@@ -143,11 +143,13 @@ def _keep_judgements(rows: Sequence[_Row], earlier: Sheet, annotator: str, code:
             f"{earlier.path} exists, of {earlier.annotator} and the export {earlier.code}, not of"
             f" {annotator} and {code}: choose another -o"
         )
-    spellings = sheet.spellings_by_column([*earlier.rows["letter"]])
-    columns = {column: spellings[column] for column in spellings if column in earlier.rows}
-    sheet.read_judgements(earlier, columns)  # raises an error if a cell is not valid
-    cells_of_row = earlier.rows.set_index(["item", "letter"]).filter(JUDGED_COLUMNS)
-    cells_by_item_and_letter = cells_of_row.to_dict("index")
+    letters = sorted(set(earlier.rows["letter"]))
+    spellings = sheet.spellings_by_column(letters)
+    spellings = {column: spellings[column] for column in spellings if column in earlier.rows}
+    sheet.read_judgements(earlier, spellings)  # raises an error if a cell is not valid
+
+    judged_cells = earlier.rows.set_index(["item", "letter"]).filter(JUDGED_COLUMNS)
+    cells_by_item_and_letter = judged_cells.to_dict("index")
     for row in rows:
         row.update(cells_by_item_and_letter.get((row["item"], row["letter"]), {}))
 
@@ -188,7 +190,8 @@ def _questions(sheet_path: Path, rows: Sequence[_Row]) -> Iterator[_Question]:
 def _prompts(item_rows: Sequence[_Row]) -> Iterator[tuple[_Row, str, str]]:
     """Yield row, column and prompt of each question about an item whose cells are empty.
 
-    Which explanation is preferred is only asked if there are several.
+    Which explanation is preferred is only asked if there are several. The label and the preference
+    of an item may stand in any of its rows.
     """
     first = item_rows[0]
     texts = {column: first.get(column) for column in ("premise", "claim", "reference")}
@@ -225,10 +228,10 @@ def _picture(sheet_path: Path, row: _Row) -> Content:
 
 
 def read_answer(column: str, answer: str, letters: Sequence[str] = ()) -> dict[str, str]:
-    """Read the cells that an answer fills in, from its last JSON object with the column.
+    """The cells that a language model's answer fills in, by column; empty if it cannot be used.
 
-    Empty if the cells would be a guess: a value is not valid, or adequacy and error contradict each
-    other.
+    They come from the last JSON object of the answer that has the column. It cannot be used if a
+    value is not valid, or if adequacy and error contradict each other.
 
     Args:
         column: `label`, `adequate` (with `error`) or `preferred`.
@@ -237,10 +240,10 @@ def read_answer(column: str, answer: str, letters: Sequence[str] = ()) -> dict[s
     """
     texts: dict[str, str] = {}
     for name, value in last_object(answer, column).items():
-        if isinstance(value, str | bool | int):
+        if isinstance(value, str | bool | int):  # a sheet takes the texts "True" and "1" for yes
             texts[name] = str(value)
     if texts.get("error", "").strip().casefold() == "none":
-        del texts["error"]
+        del texts["error"]  # so models say that there is no error, for which a sheet has no word
 
     columns = ["adequate", "error"] if column == "adequate" else [column]
     spellings = sheet.spellings_by_column(letters)
@@ -248,13 +251,18 @@ def read_answer(column: str, answer: str, letters: Sequence[str] = ()) -> dict[s
     for name in columns:
         try:
             cell = sheet.read_cell(texts.get(name, ""), spellings[name])
-        except ValueError:
+        except ValueError:  # the value is not valid
             return {}
         if cell is not None:
             cells[name] = cell
-    if column == "adequate":
-        is_adequate = cells.get("adequate") == "yes" and "error" not in cells
-        is_inadequate = cells.get("adequate") == "no" and "error" in cells
-        if not is_adequate and not is_inadequate:
-            return {}
+    if column == "adequate" and not _is_consistent(cells):
+        return {}
     return cells
+
+
+def _is_consistent(cells: Mapping[str, str]) -> bool:
+    """Whether cells say that an explanation is adequate, or that it is not and name its error."""
+    has_error = "error" in cells
+    if cells.get("adequate") == "yes":
+        return not has_error
+    return cells.get("adequate") == "no" and has_error

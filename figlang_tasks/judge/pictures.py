@@ -22,8 +22,8 @@ from figlang_tasks.judge import figures, sheet
 from figlang_tasks.judge import key as keys
 from figlang_tasks.judge.export_folder import png_bytes, write_export
 from figlang_tasks.judge.figures import number, percent, share
-from figlang_tasks.judge.key import DrawnPicture
-from figlang_tasks.judge.reports import PictureReport, SortedPictures
+from figlang_tasks.judge.key import DrawnPicture, PictureKey
+from figlang_tasks.judge.reports import PicturePair, PictureReport, SortedPictures
 
 BATCH = 5
 """Pictures of a phrase that are shown together (IRFL, section 3.1.3)."""
@@ -43,6 +43,27 @@ class _Picture(NamedTuple):
     system: str
     path: Path
     line: _PromptLine
+
+    def sheet_row(self, item: int, letter: str, image: str) -> dict[str, object]:
+        """The row of the picture in the sheets; `image` is its path in the export."""
+        return {
+            "item": item,
+            "letter": letter,
+            "image": image,
+            "phrase": self.line["phrase"],
+            "definitions": "\n".join(map(str, self.line["definitions"])),
+        }
+
+    def drawn(self, item: int, letter: str) -> DrawnPicture:
+        """The picture in the key, which holds what annotators must not see."""
+        return {
+            "number": item,
+            "letter": letter,
+            "system": self.system,
+            "input": self.line["input"],
+            "prompt": self.line["prompt"],
+            "file": self.line["file"],
+        }
 
 
 # --- export ---
@@ -76,28 +97,12 @@ def export(
     files: dict[str, bytes] = {}
     batches = _batches(folders, lines, random.Random(seed))
     for item, batch in enumerate(batches, start=1):
+        # A batch has fewer pictures than there are letters.
         for letter, picture in zip(sheet.LETTERS, batch, strict=False):
             image = f"images/{item:03}{letter}.png"
             files[image] = png_bytes(images.decode_file(picture.path, str(picture.path)))
-            rows.append(
-                {
-                    "item": item,
-                    "letter": letter,
-                    "image": image,
-                    "phrase": picture.line["phrase"],
-                    "definitions": "\n".join(map(str, picture.line["definitions"])),
-                }
-            )
-            drawn_pictures.append(
-                {
-                    "number": item,
-                    "letter": letter,
-                    "system": picture.system,
-                    "input": picture.line["input"],
-                    "prompt": picture.line["prompt"],
-                    "file": picture.line["file"],
-                }
-            )
+            rows.append(picture.sheet_row(item, letter, image))
+            drawn_pictures.append(picture.drawn(item, letter))
     key = keys.sign(
         benchmark=benchmark,
         data=lines[0]["data"],
@@ -131,11 +136,11 @@ def _folders_by_name(arguments: Sequence[str]) -> dict[str, Path]:
     """The folder of each system, named by the user (``NAME=FOLDER``) or like the folder."""
     folders: dict[str, Path] = {}
     for argument in arguments:
-        name = ""
+        given_name = ""
         path = argument
-        if not Path(argument).exists():
-            name, _, path = argument.rpartition("=")
-        folders[name or Path(path).resolve().name] = Path(path)
+        if not Path(argument).exists():  # NAME=FOLDER, else a folder with "=" in its name
+            given_name, _, path = argument.rpartition("=")
+        folders[given_name or Path(path).resolve().name] = Path(path)
     if len(folders) < len(arguments):
         raise FigLangError(
             f"two folders have one name, of {', '.join(folders)}: give names, NAME=FOLDER"
@@ -144,27 +149,34 @@ def _folders_by_name(arguments: Sequence[str]) -> dict[str, Path]:
 
 
 def _shared_prompts(folders: Mapping[str, Path], sorting: Sorting) -> list[_PromptLine]:
-    """The prompts of all folders, which must be the same."""
-    lines_by_folder = {folder: _prompts(folder, sorting) for folder in folders.values()}
-    first, lines = next(iter(lines_by_folder.items()))
-    for folder, lines_of_folder in lines_by_folder.items():
-        if lines_of_folder != lines:
-            raise FigLangError(f"{first} and {folder} differ in {PROMPTS}: generate from one")
-    return lines
+    """The lines of `PROMPTS`, which must be the same in the folders of all systems.
+
+    Args:
+        folders: the folder with the pictures of each system, by its name.
+        sorting: the kinds of prompts that the benchmark has.
+    """
+    lines_by_folder = {folder: _read_prompts(folder, sorting) for folder in folders.values()}
+    first_folder, first_lines = next(iter(lines_by_folder.items()))
+    for folder, lines in lines_by_folder.items():
+        if lines != first_lines:
+            raise FigLangError(
+                f"{first_folder} and {folder} differ in {PROMPTS}: generate from one"
+            )
+    return first_lines
 
 
-def _prompts(folder: Path, sorting: Sorting) -> list[_PromptLine]:
-    """The prompts of a folder that holds at least one of their pictures."""
+def _read_prompts(folder: Path, sorting: Sorting) -> list[_PromptLine]:
+    """The lines of `PROMPTS` in a folder, which must hold at least one of their pictures."""
     path = folder / PROMPTS
     lines: list[_PromptLine] = []
     if path.exists():
         for origin, line in row_files.lines(path, _FIELDS):
-            if isinstance(line, str):  # what is wrong with it
+            if isinstance(line, str):  # what is wrong with the line, in place of its fields
                 raise FigLangError(f"{origin} {line}")
             if line["input"] not in sorting.inputs:
                 inputs = ", ".join(sorting.inputs)
                 raise FigLangError(f"{origin}: input is {line['input']!r}, must be one of {inputs}")
-            images.below(folder, line["file"], origin)
+            images.below(folder, line["file"], origin)  # raises if the file is elsewhere
             lines.append(line)
     if not any((folder / line["file"]).exists() for line in lines):
         raise FigLangError(
@@ -177,7 +189,13 @@ def _prompts(folder: Path, sorting: Sorting) -> list[_PromptLine]:
 def _batches(
     folders: Mapping[str, Path], lines: Sequence[_PromptLine], generator: random.Random
 ) -> Iterator[list[_Picture]]:
-    """Yield the pictures that are shown together, which are of one phrase, in a drawn order."""
+    """Yield the pictures that are shown together: up to `BATCH` of one phrase, in a drawn order.
+
+    Args:
+        folders: the folder with the pictures of each system, by its name.
+        lines: the prompts, those of one phrase one after the other.
+        generator: of the order.
+    """
     for _, lines_of_phrase in groupby(lines, key=lambda line: line["phrase"]):
         pictures: list[_Picture] = []
         for line in lines_of_phrase:
@@ -192,14 +210,14 @@ def _batches(
 
 def _count_prompts(lines: Sequence[_PromptLine], sorting: Sorting) -> dict[str, int]:
     """The number of prompts of each kind."""
-    inputs = [line["input"] for line in lines]
-    return {kind: inputs.count(kind) for kind in sorting.inputs}
+    kinds = [line["input"] for line in lines]
+    return {kind: kinds.count(kind) for kind in sorting.inputs}
 
 
 # --- what annotators filled in ---
 
 
-def agree(key: Mapping[str, Any], sheet_paths: Sequence[Path]) -> PictureReport:
+def agree(key: PictureKey, sheet_paths: Sequence[Path]) -> PictureReport:
     """Count into which categories annotators sorted the pictures of an export.
 
     A picture has the category that more than half of the annotators chose.
@@ -207,23 +225,26 @@ def agree(key: Mapping[str, Any], sheet_paths: Sequence[Path]) -> PictureReport:
     sorting = _sorting(key["benchmark"])
     pictures = pd.DataFrame(key["pictures"]).rename(columns={"number": "item"})
     pictures = pictures.astype({"item": str}).set_index(["item", "letter"])
-    columns = {"category": sorting.categories}
-    tables, annotators = figures.gather_judgements(key, sheet_paths, pictures.index, columns)
+    spellings = {"category": sorting.categories}
+    tables, annotators = figures.gather_judgements(key, sheet_paths, pictures.index, spellings)
     votes = tables["category"]
     for annotator in annotators:
         missing = votes.index[votes[annotator["name"]].isna()]
         annotator["missing"] = [f"{item} {letter}" for item, letter in missing]
 
-    category = votes.apply(figures.majority, axis=1)
+    majority_category = votes.apply(figures.majority, axis=1)
     systems: list[SortedPictures] = []
     for system in key["systems"]:
         for kind in sorting.inputs:
-            chosen = category[pictures["system"].eq(system) & pictures["input"].eq(kind)]
+            is_of_system_and_kind = pictures["system"].eq(system) & pictures["input"].eq(kind)
+            category = majority_category[is_of_system_and_kind]
             asked = key["asked"][kind]
-            systems.append(_sorted_pictures(system, kind, asked, chosen, sorting))
-    pairs: list[dict[str, Any]] = []
-    for pair in combinations(votes, 2):
-        pairs.append({"annotators": [*pair], "category_kappa": figures.kappa(votes[[*pair]])})
+            systems.append(_sorted_pictures(system, kind, asked, category, sorting))
+    pairs: list[PicturePair] = []
+    names = [annotator["name"] for annotator in annotators]
+    for pair in combinations(names, 2):
+        kappa = figures.kappa(votes[list(pair)])
+        pairs.append({"annotators": list(pair), "category_kappa": kappa})
 
     report = PictureReport(
         written_by="figlang judge agree",
@@ -231,12 +252,12 @@ def agree(key: Mapping[str, Any], sheet_paths: Sequence[Path]) -> PictureReport:
         data=key["data"],
         annotators=annotators,
         pictures=len(votes),
-        with_majority=share(category.count(), len(votes)),
+        with_majority=share(majority_category.count(), len(votes)),
         systems=systems,
         pairs=pairs,
         published=sorting.published,
     )
-    if len(annotators) > 2:
+    if len(annotators) > 2:  # kappa is of two annotators alone
         report["alpha"] = figures.alpha(votes)
     return report
 
@@ -269,7 +290,7 @@ def _sorted_pictures(
 # --- text ---
 
 
-def text(report: Mapping[str, Any]) -> str:
+def text(report: PictureReport) -> str:
     """A report as tables for people, with shares in percent."""
     head = (
         f"{report['pictures']} pictures, from prompts of {report['data']}\n"
@@ -283,7 +304,7 @@ def text(report: Mapping[str, Any]) -> str:
     return "\n\n".join(paragraphs) + "\n"
 
 
-def _categories_table(report: Mapping[str, Any]) -> str:
+def _categories_table(report: PictureReport) -> str:
     """The shares of categories for each system and kind of prompt, above the published ones."""
     categories = report["systems"][0]["categories"]
     rows = [["%", "input", "pictures", *categories, "no majority"]]
@@ -303,7 +324,7 @@ def _categories_row(name: str, system: Mapping[str, Any]) -> list[str]:
     return [name, system["input"], pictures, *shares, no_majority]
 
 
-def _agreement_table(report: Mapping[str, Any]) -> str:
+def _agreement_table(report: PictureReport) -> str:
     """The coefficients of agreement of each pair of annotators, and of all of them."""
     rows = [["Cohen's kappa", "category"]]
     for pair in report["pairs"]:

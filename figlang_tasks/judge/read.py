@@ -1,4 +1,4 @@
-"""``figlang judge read``: a language model reads the answers that our readers left in a run.
+"""``figlang judge read``: a language model reads the answers that a run left unread.
 
 `ask` asks it, and `write` writes a new run with its readings beside ours.
 """
@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 from figlang_tasks.core.prompting import prompt_hash
 from figlang_tasks.core.record import Record
@@ -67,11 +67,11 @@ class TaskReading:
     """What a model has read in the answers of a task.
 
     Attributes:
-        unread: how many answers our readers left.
-        counts: how many of them have each status of the model's reading.
+        unread: how many answers were left unread.
+        counts: how many of them have each status of the model's reading, by status.
         truncated: how many of these readings ended at the limit of tokens without an option.
         metric: the headline metric.
-        estimate: its value by our readers.
+        estimate: its value by our own readings.
         estimate_by_model: its value with the model's readings.
     """
 
@@ -156,7 +156,7 @@ def _with_readings(
     served_by: set[str] = set()
     truncated = 0
     for unread in readable.unread:
-        answer = kept_answers.get(unread.key, max_tokens=0)
+        answer = kept_answers.get_latest(unread.key)
         reading = _reading_of(readable, unread, model, answer)
         readings[unread.index] = reading
         if answer is not None:
@@ -165,7 +165,8 @@ def _with_readings(
                 truncated += 1
 
     read_task = _add_readings(task, readings)
-    metric, estimates, new_estimates = _estimates(task, read_task)
+    estimates = _estimates(task, read_task)
+    metric = estimates.headline
     statuses = Counter(reading["status"] for reading in readings.values())
     counts = {status: statuses[status] for status in get_args(ReadingStatus)}
     metadata = {
@@ -177,15 +178,17 @@ def _with_readings(
         **counts,
     }
     changed_task = ChangedTask(
-        replace(read_task, reported=estimates), new_estimates, {"read_by_model": metadata}
+        task=replace(read_task, reported=estimates.all),
+        new_values=estimates.new,
+        metadata={"read_by_model": metadata},
     )
     summary = TaskReading(
         unread=len(readings),
         counts=counts,
         truncated=truncated,
         metric=metric,
-        estimate=estimates[metric][OVERALL],
-        estimate_by_model=estimates[f"{metric}{SUFFIX}"][OVERALL],
+        estimate=estimates.all[metric][OVERALL],
+        estimate_by_model=estimates.all[f"{metric}{SUFFIX}"][OVERALL],
     )
     return changed_task, summary
 
@@ -195,7 +198,7 @@ def _add_readings(task: TaskRun, readings: Mapping[int, Reading]) -> TaskRun:
 
     Args:
         task: the task.
-        readings: by the index of the sample; the other records get None.
+        readings: by the index of the sample; the records without one get None.
     """
     samples: list[dict[str, Any]] = []
     for index, sample in enumerate(task.samples):
@@ -211,7 +214,7 @@ def _reading_of(
 
     Args:
         readable: the task.
-        unread: the answer that our readers left.
+        unread: the answer that was left unread.
         model: the name of the model.
         answer: what the model said about it; None if the request failed.
     """
@@ -225,8 +228,23 @@ def _reading_of(
     return Reading(model=model, status=status, value=label, fields=fields)
 
 
-def _estimates(task: TaskRun, read_task: TaskRun) -> tuple[str, Estimates, Estimates]:
-    """The headline metric of a task that a model has read, its estimates, and the new ones.
+class _TaskEstimates(NamedTuple):
+    """The estimates of a task that a model has read.
+
+    Attributes:
+        headline: the name of the headline metric.
+        all: every estimate of the task, with that of the headline metric by the model's readings
+            behind the headline metric.
+        new: those of them that the run does not report.
+    """
+
+    headline: str
+    all: Estimates
+    new: Estimates
+
+
+def _estimates(task: TaskRun, read_task: TaskRun) -> _TaskEstimates:
+    """All estimates of a task that a model has read, and which of them are new.
 
     Estimates that the run reports stay as they are. A run that reports none gets all that its
     records give.
@@ -257,4 +275,4 @@ def _estimates(task: TaskRun, read_task: TaskRun) -> tuple[str, Estimates, Estim
         if metric == headline.name:
             name_by_model = f"{metric}{SUFFIX}"
             estimates[name_by_model] = new_estimates[name_by_model]
-    return headline.name, estimates, new_estimates
+    return _TaskEstimates(headline.name, all=estimates, new=new_estimates)

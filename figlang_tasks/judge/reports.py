@@ -145,6 +145,13 @@ class SortedPictures(TypedDict):
     no_majority: float | None
 
 
+class PicturePair(TypedDict):
+    """Cohen's kappa of two annotators on the category of pictures."""
+
+    annotators: list[str]
+    category_kappa: float | None
+
+
 class PictureReport(TypedDict, total=False):
     """How annotators sort generated pictures."""
 
@@ -155,6 +162,6 @@ class PictureReport(TypedDict, total=False):
     pictures: int
     with_majority: float | None
     systems: list[SortedPictures]
-    pairs: list[dict[str, Any]]
+    pairs: list[PicturePair]
     published: Mapping[str, Any]
     alpha: float | None

@@ -94,7 +94,7 @@ class ModelServer:
         self._model_names = ModelNames()
 
     def ask(self, content: Content) -> Reply:
-        """Send one request. A failure of any kind is a reply with an error."""
+        """Send one request; its failure is a reply with an error, and raises nothing."""
         messages: Any = [{"role": "user", "content": content}]
         completions = self._client.chat.completions.with_raw_response
         try:
@@ -147,6 +147,7 @@ def ask_all(
         for question in questions:
             waiting[pool.submit(server.ask, question.content)] = question
         completed = as_completed(list(waiting))
+        # With disable=None there is a bar on a terminal only.
         for future in tqdm(completed, title, len(waiting), unit="request", disable=None):
             reply = future.result()
             keep(waiting.pop(future), reply)
@@ -161,7 +162,7 @@ def ask_all(
                     " command again to continue"
                 )
     finally:
-        pool.shutdown(cancel_futures=True)
+        pool.shutdown(cancel_futures=True)  # waits for the requests that are on their way
         for future, question in waiting.items():
             if future.done() and not future.cancelled():
                 keep(question, future.result())

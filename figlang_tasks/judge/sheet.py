@@ -75,7 +75,7 @@ _KNOWN_COLUMNS = tuple(dict.fromkeys([*COLUMNS, *PICTURE_COLUMNS]))
 _REQUIRED_COLUMNS = ["item", "letter", "annotator", "sheet"]
 
 Spellings: TypeAlias = Mapping[str, Sequence[str]]
-"""The values of a column, each with the cells that mean it, in lower case."""
+"""The cells, in lower case, that mean each value of a column: ``{"yes": ("yes", "y"), ...}``."""
 
 _SPELLINGS_BY_COLUMN: Mapping[str, Spellings] = {
     "label": {"entailment": ("entailment", "e", "1"), "contradiction": ("contradiction", "c", "0")},
@@ -147,7 +147,7 @@ def read(path: Path, required: Iterable[str] = ()) -> Sheet:
     columns = [column for column in _KNOWN_COLUMNS if column in head]
     rows = frame[is_filled][columns].apply(_without_safety_quotes)
     rows[_REQUIRED_COLUMNS] = rows[_REQUIRED_COLUMNS].apply(_with_single_spaces)
-    for number in rows.index[rows.duplicated(["item", "letter"])]:
+    for number in rows.index[rows.duplicated(["item", "letter"])]:  # the first one ends it
         raise FigLangError(
             f"{path}, row {number}: an earlier row has the same item and letter: delete one"
         )
@@ -213,10 +213,10 @@ def _with_single_spaces(cells: pd.Series) -> pd.Series:
 
 
 def spellings_by_column(letters: Sequence[str]) -> dict[str, Spellings]:
-    """The valid cells of each column that an annotator fills in.
+    """For each column that an annotator fills in, its values with the cells that mean them.
 
     Args:
-        letters: those of the systems; `preferred` is only a column if there are several.
+        letters: those of the systems, each once; `preferred` is only a column if there are several.
     """
     spellings = dict(_SPELLINGS_BY_COLUMN)
     if len(letters) > 1:
@@ -243,22 +243,22 @@ def read_cell(cell: str, spellings: Spellings) -> str | None:
     raise ValueError(f"{cell[:60]!r} is none of: {choices}")
 
 
-def read_judgements(sheet: Sheet, columns: Mapping[str, Spellings]) -> pd.DataFrame:
+def read_judgements(sheet: Sheet, spellings_by_column: Mapping[str, Spellings]) -> pd.DataFrame:
     """The values of the cells in some columns, by item and letter; None for an empty cell.
 
     Args:
         sheet: the filled sheet.
-        columns: the columns to read, each with its valid cells.
+        spellings_by_column: the columns to read, each with its values and the cells that mean them.
 
     Returns:
-        A column for each of `columns`, and ``row`` with the number of the row.
+        A table of these columns, and ``row`` with the number of the row.
 
     Raises:
         FigLangError: a cell is not valid, an adequate explanation has an error, or an item has two
             labels or preferences.
     """
     judgements = sheet.rows[["item", "letter"]].assign(row=sheet.rows.index)
-    for column, spellings in columns.items():
+    for column, spellings in spellings_by_column.items():
         values: list[str | None] = []
         for number, cell in sheet.rows[column].items():
             try:
@@ -270,7 +270,7 @@ def read_judgements(sheet: Sheet, columns: Mapping[str, Spellings]) -> pd.DataFr
         judgements[column] = pd.Series(values, index=judgements.index, dtype=object)
     _check_errors(sheet, judgements)
     for column in ("label", "preferred"):
-        if column in columns:
+        if column in spellings_by_column:
             _check_one_per_item(sheet, judgements, column)
     return judgements.set_index(["item", "letter"])
 
@@ -280,7 +280,7 @@ def _check_errors(sheet: Sheet, judgements: pd.DataFrame) -> None:
     if "adequate" not in judgements:
         return
     is_contradictory = judgements["adequate"].eq("yes") & judgements["error"].notna()
-    for number in judgements["row"][is_contradictory]:
+    for number in judgements["row"][is_contradictory]:  # the first one ends it
         raise FigLangError(
             f"{sheet.path}, row {number}: an adequate explanation has an error: clear the cell"
             " adequate or error"

@@ -1,4 +1,4 @@
-"""The answers of a finished run that our readers left, and the prompts about them.
+"""The answers of a finished run that our own rules could not read, and the prompts about them.
 
 A prompt tells a language model the question in general, the options and the answer, and nothing
 else of the row or its record.
@@ -42,7 +42,7 @@ _AROUND_LABELS = " \t\n()[].:*\"'"
 
 @dataclass(frozen=True)
 class UnreadAnswer:
-    """An answer that our readers left, with the question about it.
+    """An answer that was left unread, with the question about it.
 
     Attributes:
         row: its task and row, for messages.
@@ -76,7 +76,7 @@ class ReadableTask:
     Attributes:
         task: the task.
         choice: what it offers to choose.
-        unread: its answers that our readers left, in the order of the samples.
+        unread: its answers that were left unread, in the order of the samples.
     """
 
     task: TaskRun
@@ -90,7 +90,7 @@ class UnreadAnswers:
 
     Attributes:
         run: the run.
-        model: the model that is to read it.
+        model: the language model that is to read them, not the one that gave them.
         tasks: the tasks that offer a choice, by name.
         left_out: why the other tasks are left out, by name.
     """
@@ -110,7 +110,7 @@ class UnreadAnswers:
 
     @property
     def questions(self) -> list[UnreadAnswer]:
-        """The unread answers without those whose prompt is the same as an earlier one."""
+        """The questions to ask: the unread answers, one for each prompt."""
         by_key: dict[str, UnreadAnswer] = {}
         for readable in self.tasks.values():
             for answer in readable.unread:
@@ -119,7 +119,11 @@ class UnreadAnswers:
 
 
 def find_unread(run: Run, model: str) -> UnreadAnswers:
-    """Find the answers of a run that our readers left, for a model to read.
+    """Find the answers of a run that were left unread, with a question about each.
+
+    Args:
+        run: the finished run.
+        model: the language model that is to read them.
 
     Raises:
         FigLangError: no task offers a choice, a language model has read the run already, its files
@@ -139,7 +143,8 @@ def find_unread(run: Run, model: str) -> UnreadAnswers:
                 " from"
             )
         task.check_consistent()
-        tasks[name] = ReadableTask(task, choice, _unread_answers(task, choice, model))
+        unread = _unread_answers(task, choice, reading_model=model)
+        tasks[name] = ReadableTask(task, choice, unread)
     if not tasks:
         reasons = listing(f"{name}: {reason}" for name, reason in left_out.items())
         raise FigLangError(
@@ -160,6 +165,8 @@ def choice_of(benchmark: Benchmark, task: TaskRun) -> Choice | None:
 
 def _why_left_out(task: TaskRun, choice: Choice | None) -> str:
     """Why a model cannot read the answers of a task; "" if it can."""
+    if choice is None and task.benchmark.module("choice") is None:
+        return f"{task.benchmark.name} has no module choice.py, which says what its answers choose"
     if choice is None:
         return "its answers choose nothing"
     if all(record["status"] in _BY_SCORES for record in task.records):
@@ -169,45 +176,46 @@ def _why_left_out(task: TaskRun, choice: Choice | None) -> str:
     return ""
 
 
-def _unread_answers(task: TaskRun, choice: Choice, model: str) -> tuple[UnreadAnswer, ...]:
-    """The answers of a task that our readers left, in the order of the samples."""
+def _unread_answers(task: TaskRun, choice: Choice, reading_model: str) -> tuple[UnreadAnswer, ...]:
+    """The answers of a task that were left unread, in the order of the samples."""
     documents = RunDocuments(task)
     unread: list[UnreadAnswer] = []
     for index, sample in enumerate(task.samples):
         record: Record = sample["sample"]
-        answer = _answer_to_show(task, sample, choice)
-        if not answer:
+        unread_text = _unread_text(task, sample, choice)
+        if not unread_text:
             continue
         document = documents[record["id"]] if choice.needs_document else None
         with task.reporting_damage(f"a record, {record['id']},"):
             options = choice.options(record, document)
-        if not options:
+        if not options:  # the benchmark finds nothing left to read (`Choice.options`)
             continue
-        prompt = _prompt(choice.question, options, answer)
+        prompt = _prompt(choice.question, options, unread_text)
         unread.append(
             UnreadAnswer(
                 row=f"{task.task}, row {record['id']}",
                 index=index,
                 labels=tuple(options),
                 prompt=prompt,
-                key=key_of(model, prompt),
+                key=key_of(reading_model, prompt),
             )
         )
     return tuple(unread)
 
 
-def _answer_to_show(task: TaskRun, sample: Mapping[str, Any], choice: Choice) -> str:
-    """The answer of a sample as a model gets to see it; "" if nothing is left to read in it."""
-    if sample["sample"]["status"] in _NOTHING_TO_READ:
+def _unread_text(task: TaskRun, sample: Mapping[str, Any], choice: Choice) -> str:
+    """The text of an unread answer as a model gets to see it; "" if there is nothing to read."""
+    record = sample["sample"]
+    if record["status"] in _NOTHING_TO_READ:
         return ""
     output = _output(task, sample)
-    if notes.is_refusal(output):
+    if notes.is_refusal(output):  # by the server of the evaluated model
         return ""
     return _shortened(choice.answer_in(output))
 
 
 def _output(task: TaskRun, sample: Mapping[str, Any]) -> str:
-    """What the evaluated model said.
+    """The first output of the evaluated model for a sample.
 
     Raises:
         RunError: the sample has no output.
@@ -222,17 +230,19 @@ def _output(task: TaskRun, sample: Mapping[str, Any]) -> str:
 
 
 def _shortened(output: str) -> str:
-    """An output without its thoughts, and of a long one both ends; it may be empty."""
+    """An output without its thoughts, cut in the middle if it is long; "" if nothing is left."""
     text = Answer.of(output).raw.strip()
     if len(text) <= _HEAD_CHARACTERS + _TAIL_CHARACTERS:
         return text
     return f"{text[:_HEAD_CHARACTERS]}\n[...]\n{text[-_TAIL_CHARACTERS:]}"
 
 
-def _prompt(question: str, options: Mapping[str, str], answer: str) -> str:
-    """What the model is asked about an answer; each option stands in one line."""
-    options_in_a_line = {label: " ".join(text.split()) for label, text in options.items()}
-    prompt = render("judge/read.jinja", question=question, options=options_in_a_line, output=answer)
+def _prompt(question: str, options: Mapping[str, str], unread_text: str) -> str:
+    """What the reading model is asked about an answer; each option stands in one line."""
+    one_line_options = {label: " ".join(text.split()) for label, text in options.items()}
+    prompt = render(
+        "judge/read.jinja", question=question, options=one_line_options, output=unread_text
+    )
     return whole_characters(prompt)
 
 
@@ -244,12 +254,13 @@ def read_option(answer: str, labels: Sequence[str]) -> tuple[ReadingStatus, str 
         labels: the labels of the options.
 
     Returns:
-        The status of the reading, and the label of the option if the status is ``read``.
+        The status of the reading, and the label of the option; None unless the status is ``read``.
     """
+    # Without such an object there is no option: "", which is unreadable.
     option = last_object(answer, "option").get("option", "")
-    if option is None:
+    if option is None:  # null: the model finds that the answer chooses nothing
         return "none", None
-    if isinstance(option, bool):
+    if isinstance(option, bool):  # of a question that offers Yes and No
         option = "Yes" if option else "No"
     if not isinstance(option, str | int):
         return "unreadable", None

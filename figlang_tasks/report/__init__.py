@@ -1,3 +1,1 @@
-"""The HTML report of ``figlang report``: sections of tables and charts, a gallery of samples,
-provenance.
-"""
+"""The HTML report of ``figlang report``: charts, tables, samples and how the runs were made."""

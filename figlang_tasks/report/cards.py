@@ -15,22 +15,25 @@ Sample: TypeAlias = Mapping[str, Any]
 
 
 def card_id(sample: Sample) -> str:
-    """The id of a sample's card: of its document, or of its row where several images are ranked."""
+    """The id of the card that a sample belongs to: samples of one row have the same."""
     record = sample["sample"]
+    # Where images are ranked, each image of a row has a sample of its own.
     if "images" in record:
         return str(record["row"])
     return str(record["id"])
 
 
 def make_card(task: TaskRun, samples: Sequence[Sample], document: Document) -> Card:
-    """Make the card of a row, without answers.
+    """Make the card of a row (its question, gold answer and pictures), without answers of models.
 
     Args:
-        samples: of one run: one, or several where the row has several images.
+        task: a task of a run that has the row.
+        samples: the samples of the row in that run: one for each image where images are ranked,
+            else a single one.
         document: the row of the benchmark; None if it is not at hand.
     """
     module = task.benchmark.module("card")
-    describe = plain_card if module is None else module.card
+    describe_row = plain_card if module is None else module.card
     card: Card = {
         "task": task.task,
         "id": card_id(samples[0]),
@@ -42,17 +45,19 @@ def make_card(task: TaskRun, samples: Sequence[Sample], document: Document) -> C
     }
     records = [sample["sample"] for sample in samples]
     with task.reporting_damage(f"a row, {records[0]['id']},"):
-        card.update(describe(task.data, records, document))
+        card.update(describe_row(task.data, records, document))
     card["facts"] = _clipped_texts(card["facts"])
     card["gold"] = _clipped_texts(card["gold"])
     return card
 
 
 def make_answer(task: TaskRun, samples: Sequence[Sample]) -> Answer:
-    """Make what a card shows of a run's answer to a row.
+    """Make the answer of a run to a row, as the row's card shows it.
 
     Args:
-        samples: of the run: one, or several where the row has several images.
+        task: the task of the run.
+        samples: the samples of the row in the run: one for each image where images are ranked, else
+            a single one.
     """
     records = [sample["sample"] for sample in samples]
     module = task.benchmark.module("card")
@@ -62,7 +67,7 @@ def make_answer(task: TaskRun, samples: Sequence[Sample]) -> Answer:
         else:
             benchmark_answer = module.answer(records)
 
-    # Of several images, an unread answer is the one that a reader should look at.
+    # If the answer for any image was not read, a reader should look at that one.
     status_record = next(filter(is_unread, records), records[0])
     answer: Answer = {
         "status": status_record.get("status", ""),
@@ -74,20 +79,22 @@ def make_answer(task: TaskRun, samples: Sequence[Sample]) -> Answer:
     if len(samples) == 1:
         answer["output"] = clip(judged_output(samples[0]))
     else:
+        # A short line for each image
         answer["output"] = "\n".join(clip(judged_output(sample), 80) for sample in samples)
     return answer
 
 
 def judged_output(sample: Sample) -> str:
-    """The output that the task judged, the first of a sample; empty if there is none."""
+    """The output that the task judged, which is the first of a sample; "" if there is none."""
     return next(iter(outputs(sample)), "")
 
 
 def prompt_of(sample: Sample) -> str:
-    """The prompt of a sample; empty if the harness did not keep it."""
+    """The prompt of a sample; "" if the harness did not keep it."""
     if "input" in sample:
         return clip(sample["input"])
-    # lm-eval keeps it as the first of the nested arguments.
+    # lm-eval keeps the prompt as the first of the arguments of a request, which are nested: a
+    # dictionary of dictionaries, or a list of lists.
     argument = sample.get("arguments")
     while isinstance(argument, Mapping | list | tuple) and argument:
         arguments = argument.values() if isinstance(argument, Mapping) else argument
@@ -96,5 +103,5 @@ def prompt_of(sample: Sample) -> str:
 
 
 def _clipped_texts(texts: Texts) -> Texts:
-    """The texts that are not empty, cut where they are too long for a page."""
+    """The texts without empty ones; what is too long for a page is cut."""
     return [(name, clip(text)) for name, text in texts if text not in (None, "")]

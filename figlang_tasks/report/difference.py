@@ -1,4 +1,4 @@
-"""Says of a difference between two runs whether it is significant, and writes it for people."""
+"""Whether a difference between two runs is significant, and its numbers as texts for people."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ALPHA = 0.05
-"""A difference is significant if its p, adjusted for all tests, is below."""
+"""A difference is significant if its p, adjusted for all tests, is below this level."""
 
 _SMALLEST_P = 0.00005
-"""A smaller p would be 0 in four digits."""
+"""The smallest p that is not 0 in four digits."""
 
 
 def is_significant(difference: Difference) -> bool:
@@ -30,7 +30,7 @@ def is_improvement(difference: Difference) -> bool:
 
 
 def count_tests(differences: Sequence[Difference]) -> int:
-    """How many of the differences were tested."""
+    """How many of the differences were tested; those without a p were not."""
     return sum(difference.p is not None for difference in differences)
 
 
@@ -49,7 +49,7 @@ def difference_text(difference: Difference) -> str:
 
 
 def p_text(p: float) -> str:
-    """A p-value as papers print it: ``= .021``, below .01 with four digits, or ``< .0001``."""
+    """A p-value with its sign, as papers print it: ``= .021``, ``= .0042`` or ``< .0001``."""
     if p < _SMALLEST_P:
         return "< .0001"
     digits = 3 if p >= 0.01 else 4
@@ -57,17 +57,17 @@ def p_text(p: float) -> str:
 
 
 def rows_text(difference: Difference) -> str:
-    """How many rows were compared, ``12 / 15`` if the runs differ; empty if unknown."""
+    """How many rows were compared: ``12``, or ``12 / 15`` if the runs differ; "" if unknown."""
     counts = [difference.baseline_rows, difference.candidate_rows]
-    known = dict.fromkeys(str(count) for count in counts if count is not None)
-    return " / ".join(known)
+    distinct_counts = dict.fromkeys(str(count) for count in counts if count is not None)
+    return " / ".join(distinct_counts)
 
 
 def differences_table(differences: Sequence[Difference]) -> pd.DataFrame:
-    """A table of texts with the differences of one pair of runs and their tests, a line each."""
+    """A table of texts with a line for each difference; all must be of the same two runs."""
     import pandas as pd
 
-    # No dictionaries: a run may have the name of another column.
+    # Lines are lists and not dictionaries by column: a run may be called like another column.
     columns = [
         "metric",
         "part",
@@ -99,15 +99,15 @@ def differences_table(differences: Sequence[Difference]) -> pd.DataFrame:
 
 
 def _p_cell(difference: Difference) -> str:
-    """The p of a difference before adjustment: ``.0018``."""
+    """The p of a difference before adjustment: ``.0018``, ``< .0001`` or ``no test``."""
     if difference.p is None:
         return "no test"
     return p_text(difference.p).removeprefix("= ")
 
 
 def _adjusted_p_cell(difference: Difference) -> str:
-    """The adjusted p of a difference: ``.021*`` if significant, else ``.210`` and a blank."""
+    """The adjusted p of a difference: ``.021*`` if significant, else ``.210``; "" if not tested."""
     if difference.p_holm is None:
         return ""
-    star = "*" if is_significant(difference) else " "
+    star = "*" if is_significant(difference) else " "  # so that digits line up
     return p_text(difference.p_holm).removeprefix("= ") + star

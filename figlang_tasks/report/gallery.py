@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -20,10 +20,14 @@ from figlang_tasks.scoring.readings import is_unread
 from figlang_tasks.scoring.records import REPEAT
 
 MAX_CARDS = 6000
-"""Cards of a report; larger tasks show some of their rows."""
+"""Cards of a report, all tasks together; if there are more rows, each task shows some of them."""
 
 Row: TypeAlias = Mapping[int, Sequence[Sample]]
-"""The samples of a row by the number of their run; several where the row has several images."""
+"""The samples of a row by run number: one for each image where images are ranked, else one.
+
+A run number is the position of a run among all runs of the report. A run that lacks the row is not
+in the mapping.
+"""
 
 
 @dataclass(frozen=True)
@@ -31,8 +35,8 @@ class Gallery:
     """What the page's script shows.
 
     Attributes:
-        cards: in the order of tasks and rows. The ``picture`` of each of its pictures is a number
-            in `pictures`, or None if there is no such picture on this machine.
+        cards: in the order of tasks and rows. The ``picture`` of each of a card's pictures is a
+            position in `pictures`, or None if the picture is damaged or not on this machine.
         pictures: thumbnails; None for a damaged picture.
         warnings: what is missing, and what to do about it.
     """
@@ -43,13 +47,16 @@ class Gallery:
 
 
 def build(runs: Sequence[Run], with_pictures: bool = True, max_cards: int = MAX_CARDS) -> Gallery:
-    """Make the gallery of some runs; a card holds the answers of all runs to a row.
+    """Make the gallery of some runs: a card for each row, with the answers of all runs to it.
 
-    If there are more than `max_cards` rows, each task has the same share of the cards, and rows
-    with unread answers are chosen first.
+    Args:
+        with_pictures: whether cards show their pictures.
+        max_cards: the limit of all tasks together; 0 for an empty gallery. If there are more rows,
+            each task has the same share of the cards (but one at least), and rows with unread
+            answers are chosen first.
     """
     if max_cards == 0:
-        return Gallery([], [], [])
+        return Gallery(cards=[], pictures=[], warnings=[])
     rows_by_task: dict[str, list[Row]] = {}
     for run in runs:
         for task in run.tasks:
@@ -60,7 +67,7 @@ def build(runs: Sequence[Run], with_pictures: bool = True, max_cards: int = MAX_
         task_limit = max(1, max_cards // len(rows_by_task))
 
     all_cards: list[Card] = []
-    album: dict[str, Picture] = {}
+    album: dict[str, Picture] = {}  # all pictures of the gallery, by their key
     tasks_by_warning: dict[str, list[str]] = {}
     for task, rows in rows_by_task.items():
         originals, warning = _find_originals(task, runs)
@@ -70,47 +77,51 @@ def build(runs: Sequence[Run], with_pictures: bool = True, max_cards: int = MAX_
             tasks_by_warning.setdefault(_limit_warning(rows, task_limit), []).append(task)
         for row in _choose_rows(rows, task_limit):
             card = _make_card(task, runs, row, originals)
+            # Writes into the card and the album
             _add_pictures(card, originals if with_pictures else None, album)
             all_cards.append(card)
 
-    pictures, damaged = _make_pictures(album)
-    _number_pictures(all_cards, album, pictures)
+    pictures, picture_warnings = _make_pictures(album)
+    _number_pictures(all_cards, list(album), pictures)  # writes into the cards
     warnings = []
     for warning, warned_tasks in tasks_by_warning.items():
-        warnings.append(f"{listing(warned_tasks, 3)}: {warning}.".replace("..", "."))
-    return Gallery(all_cards, pictures, warnings + damaged)
+        sentence = f"{listing(warned_tasks, 3)}: {warning}."
+        # The error in a warning may end with a full stop of its own.
+        warnings.append(sentence.replace("..", "."))
+    return Gallery(all_cards, pictures, warnings + picture_warnings)
 
 
 # --- rows ---
 
 
 def _collect_rows(task: str, runs: Sequence[Run]) -> list[Row]:
-    """The rows of a task that any run has, in the order of the first run's file.
+    """Group the samples of a task by row and run, in the order of the first run's file.
 
-    Of several answers of a run to a row (``--repeats``) the first is taken.
+    If a run answered a row several times (``--repeats``), its first answer is taken.
     """
-    rows: dict[str, dict[int, list[Sample]]] = {}
-    for number, run in enumerate(runs):
+    rows_by_card_id: dict[str, dict[int, list[Sample]]] = {}
+    for run_number, run in enumerate(runs):
         if task not in run.tasks:
             continue
         task_run = run.tasks[task]
         first_repeat = min(record.get(REPEAT, 1) for record in task_run.records)
         for sample in task_run.samples:
             if sample["sample"].get(REPEAT, 1) == first_repeat:
-                row = rows.setdefault(cards.card_id(sample), {})
-                row.setdefault(number, []).append(sample)
-    return list(rows.values())
+                row = rows_by_card_id.setdefault(cards.card_id(sample), {})
+                row.setdefault(run_number, []).append(sample)
+    return list(rows_by_card_id.values())
 
 
 def _choose_rows(rows: Sequence[Row], limit: int) -> list[Row]:
-    """At most `limit` rows: those with an unread answer, then the first others; in their order."""
+    """Choose at most `limit` rows, those with an unread answer first; the order of rows stays."""
     unread = [position for position, row in enumerate(rows) if _has_unread(row)]
+    # Unread positions, then all others; fromkeys drops those that come a second time.
     by_priority = list(dict.fromkeys([*unread, *range(len(rows))]))
     return [rows[position] for position in sorted(by_priority[:limit])]
 
 
 def _has_unread(row: Row) -> bool:
-    """Whether the answer of any run to a row was not read."""
+    """Whether any run's answer to a row could not be read."""
     for samples in row.values():
         if any(is_unread(sample["sample"]) for sample in samples):
             return True
@@ -118,7 +129,7 @@ def _has_unread(row: Row) -> bool:
 
 
 def _limit_warning(rows: Sequence[Row], limit: int) -> str:
-    """Say that only `limit` rows of a task are shown, and which."""
+    """The warning for a task with more than `limit` rows: how many and which rows are shown."""
     if any(map(_has_unread, rows)):
         return (
             f"{limit} of {len(rows)} rows are in the gallery: those with unread answers, and the"
@@ -131,7 +142,8 @@ def _limit_warning(rows: Sequence[Row], limit: int) -> str:
 
 
 def _find_originals(task: str, runs: Sequence[Run]) -> tuple[Originals | None, str]:
-    """The rows of the benchmark that a task asked for; None and a warning if they are missing."""
+    """The benchmark's rows and pictures for a task, and ""; None and a warning if not at hand."""
+    # All runs of a task asked for the same rows, so the first will do.
     task_run = next(run.tasks[task] for run in runs if task in run.tasks)
     try:
         return Originals(task_run), ""
@@ -142,15 +154,22 @@ def _find_originals(task: str, runs: Sequence[Run]) -> tuple[Originals | None, s
 
 
 def _make_card(task: str, runs: Sequence[Run], row: Row, originals: Originals | None) -> Card:
-    """Make the card of a row of a task with the answers of all runs."""
-    first_run = next(iter(row))
-    row_id = str(row[first_run][0]["sample"]["id"])
-    document = None if originals is None else originals.document(row_id)
-    card = cards.make_card(runs[first_run].tasks[task], row[first_run], document)
+    """Make the card of a row, with the answer of each run that has the row.
+
+    Args:
+        row: the row's samples by run number, the position in `runs`.
+        originals: the benchmark's rows; None if they are not at hand.
+    """
+    first_number = next(iter(row))
+    first_samples = row[first_number]
+    # If the row has several samples, any of their documents describes it.
+    document_id = str(first_samples[0]["sample"]["id"])
+    document = None if originals is None else originals.document(document_id)
+    card = cards.make_card(runs[first_number].tasks[task], first_samples, document)
     card["answers"] = []
-    for number, samples in row.items():
-        answer: Answer = {"run": number}
-        answer.update(cards.make_answer(runs[number].tasks[task], samples))
+    for run_number, samples in row.items():
+        answer: Answer = {"run": run_number}
+        answer.update(cards.make_answer(runs[run_number].tasks[task], samples))
         prompt = cards.prompt_of(samples[0])
         if prompt != card["prompt"]:
             answer["prompt"] = prompt
@@ -162,10 +181,11 @@ def _make_card(task: str, runs: Sequence[Run], row: Row, originals: Originals | 
 
 
 def _add_pictures(card: Card, originals: Originals | None, album: dict[str, Picture]) -> None:
-    """Add the pictures of a card to the album, and put their keys there into the card.
+    """Add the pictures of a card to the album; in the card, the key replaces the picture's name.
 
     Args:
         originals: where pictures are found by their names; None if none are to be shown.
+        album: all pictures of the gallery by key; rows may share a picture.
     """
     for picture in card["pictures"]:
         name = picture.pop("name")
@@ -178,31 +198,41 @@ def _add_pictures(card: Card, originals: Originals | None, album: dict[str, Pict
 
 
 def _make_pictures(album: Mapping[str, Picture]) -> tuple[list[Thumbnail | None], list[str]]:
-    """The thumbnails of an album, None for damaged pictures, and a warning if there are any."""
+    """Make the thumbnails of an album in its order, None for each damaged picture.
+
+    Returns:
+        The thumbnails, and one warning if pictures are damaged, else none.
+    """
     thumbnails = make_thumbnails(album.values())
     # A bar on a terminal if it takes longer than two seconds
     progress = tqdm(thumbnails, "thumbnails", len(album), delay=2, leave=False, disable=None)
     pictures: list[Thumbnail | None] = []
-    damaged: list[str] = []
+    errors: list[str] = []
     for thumbnail in progress:
         if isinstance(thumbnail, DataError):
             pictures.append(None)
-            damaged.append(str(thumbnail))
+            errors.append(str(thumbnail))
         else:
             pictures.append(thumbnail)
-    if len(damaged) > 1:
-        return pictures, [f"{damaged[0]} ({len(damaged)} pictures cannot be read)"]
-    return pictures, damaged
+    if len(errors) > 1:
+        return pictures, [f"{errors[0]} ({len(errors)} pictures cannot be read)"]
+    return pictures, errors
 
 
 def _number_pictures(
-    all_cards: Sequence[Card], album: Collection[str], pictures: Sequence[Thumbnail | None]
+    all_cards: Sequence[Card], album_keys: Sequence[str], pictures: Sequence[Thumbnail | None]
 ) -> None:
-    """Replace the key of each picture in the cards by its number; None for a damaged picture."""
-    number_by_key = {}
-    for number, key in enumerate(album):
-        if pictures[number] is not None:
-            number_by_key[key] = number
+    """Replace the key of each picture in the cards by its position among all pictures.
+
+    It becomes None for a damaged picture, and stays None for one that is not at hand.
+
+    Args:
+        album_keys: the key of each of the `pictures`, in the same order.
+    """
+    position_by_key: dict[str, int] = {}
+    for position, (key, thumbnail) in enumerate(zip(album_keys, pictures, strict=True)):
+        if thumbnail is not None:
+            position_by_key[key] = position
     for card in all_cards:
         for picture in card["pictures"]:
-            picture["picture"] = number_by_key.get(picture["picture"])
+            picture["picture"] = position_by_key.get(picture["picture"])

@@ -32,33 +32,35 @@ class Picture(NamedTuple):
 
 
 class Originals:
-    """The documents of a task.
+    """The documents and pictures of a task's benchmark, as they are on this machine.
 
     Args:
-        task: the task of a run.
+        task: the task of a run, which says what was asked of the dataset.
 
     Raises:
-        DataError: they are not on this machine, or have other texts than those of the run.
+        DataError: the data is not on this machine, or has other texts than the run had.
     """
 
     def __init__(self, task: TaskRun) -> None:
         self._task = task
         with downloading_nothing():
             self._documents = task.benchmark.documents(task.request)
-        data = DataId.parse(self._documents[0]["data"])
+        data = DataId.parse(self._documents[0]["data"])  # the same in all documents
         if data.texts != task.data.texts:
             raise DataError(f"the run had {task.data}, and the data here is {data}: other texts")
         self._position = {row_id: number for number, row_id in enumerate(self._documents["id"])}
 
     def document(self, row_id: str) -> Mapping[str, Any] | None:
-        """The document with an id; None if there is none."""
+        """The document with this id; None if there is none."""
         position = self._position.get(row_id)
         return None if position is None else self._documents[position]
 
     def picture(self, name: str) -> Picture | None:
-        """The picture that a card names; None if there is none.
+        """Find the picture that a card names; None if there is none.
 
-        The name is the id of the row, or by what the benchmark's module ``picture`` finds it.
+        Args:
+            name: what the benchmark's module ``picture`` finds it by; the id of its row if the
+                benchmark has no such module.
         """
         dataset = self._task.data.dataset
         where = f"{self._task.task} {name}"  # for messages
@@ -70,13 +72,14 @@ class Originals:
         document = self.document(name)
         if document is None or "image" not in document:
             return None
-        # Several rows may share a picture (a cartoon has several captions): its bytes tell.
+        # Rows that share a picture (a cartoon has several captions) must give it the same key, so
+        # the key is made of its bytes. The dataset holds bytes, or else the path of a file.
         cell = document["image"] or {}
         content = cell.get("bytes")
         key = hashlib.sha256(content).hexdigest() if content else f"file {cell.get('path')}"
 
         def read() -> Image.Image:
-            """Decode the picture, read once more so that the album holds no bytes."""
+            """Decode the picture; it is read from the dataset again, so that no bytes are kept."""
             image = self._documents[self._position[name]]["image"]
             return images.decode(image, where, dataset)
 

@@ -13,13 +13,13 @@
   const ORDER = Object.keys(OUTCOMES);
   const DIFFERENT = "≠ runs differ";
   const BATCH = 48;
-  cards.forEach((card, place) => { card.place = place; });
+  cards.forEach((card, position) => { card.position = position; });
 
   function element(tag, className, ...content) {
-    const made = document.createElement(tag);
-    if (className) made.className = className;
-    made.append(...content.filter((each) => each !== null && each !== undefined));
-    return made;
+    const node = document.createElement(tag);
+    if (className) node.className = className;
+    node.append(...content.filter((child) => child !== null && child !== undefined));
+    return node;
   }
 
   const isUnread = (answer) => statuses.unread.includes(answer.status);
@@ -34,25 +34,27 @@
 
   // --- pictures -----------------------------------------------------------------------------------------------------
 
-  function picture(card, shown, caption, boxes) {
-    const figure = element("figure", shown.right ? "picture right" : "picture");
-    const what = [shown.label && `image ${shown.label}`, shown.role, shown.right && "right"].filter(Boolean).join(", ");
-    const found = pictures[shown.picture];
+  // A picture of a card with its label and role; `data` is what the card says of it.
+  function picture(card, data, caption, boxes) {
+    const figure = element("figure", data.right ? "picture right" : "picture");
+    const description = [data.label && `image ${data.label}`, data.role, data.right && "right"].filter(Boolean).join(", ");
+    const thumbnail = pictures[data.picture];
     let image;
-    if (found) {
+    if (thumbnail) {
       image = element("img");
-      image.alt = `${what || "picture"} of ${card.id}`;
+      image.alt = `${description || "picture"} of ${card.id}`;
       image.decoding = "async";
-      Object.assign(image, found);  // src, width, height
+      Object.assign(image, thumbnail);  // src, width, height
     } else {
       image = element("span", "none", "no picture");
     }
-    figure.append(boxes && found ? boxed(image, found, boxes) : image);
-    const words = [caption ?? shown.label, shown.role, shown.right && "✓"].filter(Boolean).join(" · ");
+    figure.append(boxes && thumbnail ? boxed(image, thumbnail, boxes) : image);
+    const words = [caption ?? data.label, data.role, data.right && "✓"].filter(Boolean).join(" · ");
     if (words) figure.append(element("figcaption", "", words));
     return figure;
   }
 
+  // An image with boxes drawn over it.
   function boxed(image, { width, height }, boxes) {
     const space = "http://www.w3.org/2000/svg";
     const drawing = document.createElementNS(space, "svg");
@@ -69,28 +71,30 @@
     return element("span", "boxed", image, drawing);
   }
 
-  function strip(card, most, boxes) {
-    const row = element("div", card.pictures.some((each) => each.label) ? "pictures several" : "pictures");
-    for (const shown of card.pictures.slice(0, most)) row.append(picture(card, shown, null, boxes));
-    const left = card.pictures.length - most;
-    if (left > 0) row.append(element("span", "meta", `and ${left} more`));
+  // The first pictures of a card, `limit` at most.
+  function pictureRow(card, limit, boxes) {
+    const row = element("div", card.pictures.some((data) => data.label) ? "pictures several" : "pictures");
+    for (const data of card.pictures.slice(0, limit)) row.append(picture(card, data, null, boxes));
+    const hidden = card.pictures.length - limit;
+    if (hidden > 0) row.append(element("span", "meta", `and ${hidden} more`));
     return row;
   }
 
   // --- cards --------------------------------------------------------------------------------------------------------
 
-  const kind = (answer) => answer.outcome.replace(" ", "-");
-  const badge = (answer) => element("span", `badge ${kind(answer)}`, OUTCOMES[answer.outcome] ?? answer.outcome);
+  const outcomeClass = (answer) => answer.outcome.replace(" ", "-");
+  const badge = (answer) => element("span", `badge ${outcomeClass(answer)}`, OUTCOMES[answer.outcome] ?? answer.outcome);
 
-  function pairs(found) {
+  function definitionList(facts) {
     const definitions = element("dl", "facts");
-    for (const [name, text] of found) {
+    for (const [name, text] of facts) {
       definitions.append(element("div", "", element("dt", "", name), element("dd", "", text)));
     }
     return definitions;
   }
 
-  function head(answer) {
+  // The first line of an answer's cell: run, outcome, what was read, score.
+  function answerHead(answer) {
     const row = element("div", "head", element("bdi", "name", runs[answer.run]), badge(answer));
     row.append(element("bdi", "predicted", answer.predicted));
     if (typeof answer.score === "number") {
@@ -99,82 +103,82 @@
     return row;
   }
 
-  // What is right; its cell stands beside those of the runs.
+  // The right answer; its cell stands beside those of the runs.
   function reference(card) {
     if (!card.gold.length && !card.reference) return null;
     const row = element("div", "head", element("span", "name", "Reference"));
-    const short = card.gold.length > 0 && !card.gold[0][1].includes("\n");
-    if (short) row.append(element("span", "meta", card.gold[0][0]), element("bdi", "predicted", card.gold[0][1]));
-    const left = short ? card.gold.slice(1) : card.gold;
+    const isShort = card.gold.length > 0 && !card.gold[0][1].includes("\n");
+    if (isShort) row.append(element("span", "meta", card.gold[0][0]), element("bdi", "predicted", card.gold[0][1]));
+    const otherGold = isShort ? card.gold.slice(1) : card.gold;
     const words = card.reference ? element("p", "text", card.reference) : null;
-    return element("section", "answer reference", row, words, left.length ? pairs(left) : null);
+    return element("section", "answer reference", row, words, otherGold.length ? definitionList(otherGold) : null);
   }
 
-  const reading = (answer) => (answer.rule ? `${answer.status} (rule ${answer.rule})` : answer.status);
+  const readingText = (answer) => (answer.rule ? `${answer.status} (rule ${answer.rule})` : answer.status);
 
-  // A run's answer: its cell, to which `full` adds more.
-  function answered(answer, words = answer.explanation) {
-    const cell = element("section", `answer ${kind(answer)}`, head(answer));
+  // A run's answer, to which `answerDetails` adds more.
+  function answerCell(answer, words = answer.explanation) {
+    const cell = element("section", `answer ${outcomeClass(answer)}`, answerHead(answer));
     if (words) cell.append(element("p", "text", words));
-    const parts = answer.said.filter(([, text]) => text !== answer.predicted);
-    if (parts.length) cell.append(pairs(parts));
+    const otherTexts = answer.said.filter(([, text]) => text !== answer.predicted);
+    if (otherTexts.length) cell.append(definitionList(otherTexts));
     return cell;
   }
 
-  // A run's answer on the tile of its sample; of one that was not read all that the model wrote.
-  function summarized(answer) {
-    if (!isUnread(answer)) return answered(answer);
-    const cell = answered(answer, answer.output);
-    cell.querySelector(".head").after(element("p", "meta", reading(answer)));
+  // A run's answer on a closed card; an unread answer shows all that the model wrote.
+  function answerSummary(answer) {
+    if (!isUnread(answer)) return answerCell(answer);
+    const cell = answerCell(answer, answer.output);
+    cell.querySelector(".head").after(element("p", "meta", readingText(answer)));
     return cell;
   }
 
-  const ASIDE = new Set(["phenomenon", "candidates"]);
+  const MINOR_FACTS = new Set(["phenomenon", "candidates"]);
   const facts = (card) => (card.facts.length ? card.facts : [["prompt", card.prompt]]);
-  const told = (card) => facts(card).filter(([name]) => !ASIDE.has(name)).slice(0, 2);
+  const mainFacts = (card) => facts(card).filter(([name]) => !MINOR_FACTS.has(name)).slice(0, 2);
 
-  function tile(card) {
+  // A card as a list item: closed it shows the main facts and answers, open everything.
+  function cardItem(card) {
     const about = element("div", "about", element("div", "id", card.id));
     about.append(element("div", "meta", [card.task, card.source].filter(Boolean).join(" · ")));
-    for (const [, text] of told(card)) about.append(element("p", "text fact", text));
-    const shown = card.answers.filter((answer) => chosen.run === null || answer.run === chosen.run);
-    const compared = element("div", "compared", reference(card), ...shown.map(summarized));
-    const all = element("details", "whole", element("summary", "", "all of this sample"));
-    all.addEventListener("toggle", () => {
-      if (all.children.length === 1) all.append(...whole(card));
-      compared.hidden = all.open;
+    for (const [, text] of mainFacts(card)) about.append(element("p", "text fact", text));
+    const summary = element("div", "compared", reference(card), ...selectedAnswers(card).map(answerSummary));
+    const details = element("details", "whole", element("summary", "", "all of this sample"));
+    details.addEventListener("toggle", () => {
+      if (details.children.length === 1) details.append(...cardDetails(card));
+      summary.hidden = details.open;
     });
-    about.append(compared, all);
-    return element("li", "card", card.pictures.length ? strip(card, 4) : null, about);
+    about.append(summary, details);
+    return element("li", "card", card.pictures.length ? pictureRow(card, 4) : null, about);
   }
 
   // --- filter and sort ----------------------------------------------------------------------------------------------
 
   const list = byId("cards");
   const more = byId("more");
-  let chosen = { run: null };
+  let selection = { run: null };  // the values of the filters
   let matching = [];
   let drawn = 0;
 
-  function options(name, values, words = (value) => value) {
+  function fillSelect(name, values, text = (value) => value) {
     const select = filters.elements[name];
     select.append(new Option("all", ""));
-    for (const value of values) select.append(new Option(words(value), String(value)));
+    for (const value of values) select.append(new Option(text(value), String(value)));
     select.disabled = values.length < 2;
   }
 
   const distinct = (values) => [...new Set(values)].filter(Boolean);
   const answers = cards.flatMap((card) => card.answers);
-  options("task", distinct(cards.map((card) => card.task)));
-  options("run", runs.map((_, place) => place), (place) => runs[place]);
-  options("source", distinct(cards.map((card) => card.source)).sort());
+  fillSelect("task", distinct(cards.map((card) => card.task)));
+  fillSelect("run", runs.map((_, number) => number), (number) => runs[number]);
+  fillSelect("source", distinct(cards.map((card) => card.source)).sort());
   const outcomes = new Set(answers.map((answer) => answer.outcome));
-  const differ = (card) => distinct(card.answers.map((answer) => `${answer.predicted}\n${answer.outcome}`)).length > 1;
-  const different = cards.some(differ) ? [DIFFERENT] : [];
-  options("outcome", [...ORDER.filter((outcome) => outcomes.has(outcome)), ...different], (outcome) => OUTCOMES[outcome] ?? outcome);
-  options("status", distinct(answers.map((answer) => answer.status)).sort());
+  const runsDiffer = (card) => distinct(card.answers.map((answer) => `${answer.predicted}\n${answer.outcome}`)).length > 1;
+  const different = cards.some(runsDiffer) ? [DIFFERENT] : [];
+  fillSelect("outcome", [...ORDER.filter((outcome) => outcomes.has(outcome)), ...different], (outcome) => OUTCOMES[outcome] ?? outcome);
+  fillSelect("status", distinct(answers.map((answer) => answer.status)).sort());
 
-  function read() {
+  function readFilters() {
     const values = Object.fromEntries(new FormData(filters));
     return {
       text: values.text.trim().toLowerCase(),
@@ -187,54 +191,56 @@
     };
   }
 
-  // Answers that the filters are about: those of the chosen run, else all; one that fits is enough.
-  const regarded = (card) => card.answers.filter((answer) => chosen.run === null || answer.run === chosen.run);
+  // The answers of the selected run, or of all runs; a card matches if one of them does.
+  const selectedAnswers = (card) => card.answers.filter((answer) => selection.run === null || answer.run === selection.run);
 
-  function fits(answer) {
-    if (chosen.outcome && chosen.outcome !== DIFFERENT && answer.outcome !== chosen.outcome) return false;
-    return !chosen.status || answer.status === chosen.status;
+  function answerMatches(answer) {
+    if (selection.outcome && selection.outcome !== DIFFERENT && answer.outcome !== selection.outcome) return false;
+    return !selection.status || answer.status === selection.status;
   }
 
-  function matches(card) {
-    if (chosen.task && card.task !== chosen.task) return false;
-    if (chosen.source && card.source !== chosen.source) return false;
-    if (chosen.outcome === DIFFERENT && !differ(card)) return false;
-    if (!regarded(card).some(fits)) return false;
-    return !chosen.text || searchText(card).includes(chosen.text);
+  function cardMatches(card) {
+    if (selection.task && card.task !== selection.task) return false;
+    if (selection.source && card.source !== selection.source) return false;
+    if (selection.outcome === DIFFERENT && !runsDiffer(card)) return false;
+    if (!selectedAnswers(card).some(answerMatches)) return false;
+    return !selection.text || searchText(card).includes(selection.text);
   }
 
   function meanScore(card) {
-    const scores = regarded(card).map((answer) => answer.score).filter((score) => typeof score === "number");
+    const scores = selectedAnswers(card).map((answer) => answer.score).filter((score) => typeof score === "number");
     return scores.length ? scores.reduce((sum, score) => sum + score, 0) / scores.length : null;
   }
 
-  const worst = (card) => Math.min(...regarded(card).map((answer) => ORDER.indexOf(answer.outcome)));
+  const worstOutcome = (card) => Math.min(...selectedAnswers(card).map((answer) => ORDER.indexOf(answer.outcome)));
   const byScore = (sign) => (first, second) => {
-    const [one, other] = [meanScore(first), meanScore(second)];
-    return one === null || other === null ? (one === null) - (other === null) : sign * (one - other);
+    const firstScore = meanScore(first);
+    const secondScore = meanScore(second);
+    if (firstScore === null || secondScore === null) return (firstScore === null) - (secondScore === null);  // last
+    return sign * (firstScore - secondScore);
   };
   // Unread answers in words come first, then those without words.
-  const readRank = (answer) => (isUnread(answer) ? Number(statuses.withoutWords.includes(answer.status)) : 2);
-  const lowestRank = (card) => Math.min(...regarded(card).map(readRank));
+  const unreadRank = (answer) => (isUnread(answer) ? Number(statuses.withoutWords.includes(answer.status)) : 2);
+  const lowestUnreadRank = (card) => Math.min(...selectedAnswers(card).map(unreadRank));
   const SORTS = {
-    unread: (first, second) => lowestRank(first) - lowestRank(second),
+    unread: (first, second) => lowestUnreadRank(first) - lowestUnreadRank(second),
     "score-up": byScore(1),
     "score-down": byScore(-1),
-    outcome: (first, second) => worst(first) - worst(second),
+    outcome: (first, second) => worstOutcome(first) - worstOutcome(second),
   };
 
   function draw(count) {
-    const part = document.createDocumentFragment();
+    const fragment = document.createDocumentFragment();
     const end = Math.min(drawn + count, matching.length);
-    for (; drawn < end; drawn += 1) part.append(tile(matching[drawn]));
-    list.append(part);
+    for (; drawn < end; drawn += 1) fragment.append(cardItem(matching[drawn]));
+    list.append(fragment);
     more.hidden = drawn === matching.length;
   }
 
   function update() {
-    chosen = read();
-    matching = cards.filter(matches);
-    if (SORTS[chosen.sort]) matching.sort((first, second) => SORTS[chosen.sort](first, second) || first.place - second.place);
+    selection = readFilters();
+    matching = cards.filter(cardMatches);
+    if (SORTS[selection.sort]) matching.sort((first, second) => SORTS[selection.sort](first, second) || first.position - second.position);
     list.replaceChildren();
     drawn = 0;
     draw(BATCH);
@@ -252,51 +258,55 @@
 
   // --- one sample ---------------------------------------------------------------------------------------------------
 
-  // Pictures in the order of a run's values: what it ranked first, or which it chose.
-  function judged(card, answer) {
-    const order = card.pictures.map((_, place) => place);
-    if (answer.ranked) order.sort((first, second) => answer.values[second] - answer.values[first] || Boolean(card.pictures[first].right) - Boolean(card.pictures[second].right));
+  // Pictures with what a run made of them: in the order of its values, or with the one it chose.
+  function answerPictures(card, answer) {
+    const order = card.pictures.map((_, position) => position);
+    if (answer.ranked) {
+      // Ties count against the run.
+      const isRight = (position) => Boolean(card.pictures[position].right);
+      order.sort((first, second) => answer.values[second] - answer.values[first] || isRight(first) - isRight(second));
+    }
     const row = element("div", "pictures several");
-    order.forEach((place, rank) => {
-      const shown = card.pictures[place];
-      const words = [answer.ranked ? `${rank + 1}.` : shown.label];
-      if (typeof answer.values?.[place] === "number") words.push(answer.values[place].toFixed(3));
-      if (answer.chosen === place) words.push("chosen");
-      const figure = picture(card, shown, words.join(" "));
-      figure.classList.toggle("chosen", answer.chosen === place);
+    order.forEach((position, rank) => {
+      const data = card.pictures[position];
+      const words = [answer.ranked ? `${rank + 1}.` : data.label];
+      if (typeof answer.values?.[position] === "number") words.push(answer.values[position].toFixed(3));
+      if (answer.chosen === position) words.push("chosen");
+      const figure = picture(card, data, words.join(" "));
+      figure.classList.toggle("chosen", answer.chosen === position);
       row.append(figure);
     });
     return row;
   }
 
-  function details(summary, text) {
+  function foldedText(summary, text) {
     return element("details", "", element("summary", "", summary), element("pre", "text", text));
   }
 
-  function full(card, answer) {
-    const part = answered(answer);
-    if (card.pictures.length > 1) part.append(judged(card, answer));
-    const known = [];
-    if (answer.status) known.push(["parse status", reading(answer)]);
+  function answerDetails(card, answer) {
+    const cell = answerCell(answer);
+    if (card.pictures.length > 1) cell.append(answerPictures(card, answer));
+    const answerFacts = [];
+    if (answer.status) answerFacts.push(["parse status", readingText(answer)]);
     for (const [name, value] of Object.entries(answer.scores ?? {})) {
-      known.push([name, typeof value === "number" ? number(value) : String(value)]);
+      answerFacts.push([name, typeof value === "number" ? number(value) : String(value)]);
     }
-    if (known.length) part.append(pairs(known));
-    if (answer.prompt) part.append(details("prompt of this run", answer.prompt));
-    part.append(details("raw output", answer.output));
-    return part;
+    if (answerFacts.length) cell.append(definitionList(answerFacts));
+    if (answer.prompt) cell.append(foldedText("prompt of this run", answer.prompt));
+    cell.append(foldedText("raw output", answer.output));
+    return cell;
   }
 
-  function whole(card) {
+  function cardDetails(card) {
     const boxes = (card.boxes ?? []).map((edges) => ["truth", edges]);
     for (const answer of card.answers) for (const edges of answer.boxes ?? []) boxes.push(["found", edges]);
-    const right = reference(card);
-    const shown = card.pictures.length > 1 ? card.pictures.filter((each) => each.right) : [];
-    if (right && shown.length) right.append(strip({ ...card, pictures: shown }, shown.length));
+    const referenceCell = reference(card);
+    const rightPictures = card.pictures.length > 1 ? card.pictures.filter((data) => data.right) : [];
+    if (referenceCell && rightPictures.length) referenceCell.append(pictureRow({ ...card, pictures: rightPictures }, rightPictures.length));
     const words = element("p", "meta", "Boxes: dashed are annotated, solid were found by the runs.");
-    const drawing = boxes.length ? [words, strip(card, 1, boxes)] : [];
-    const compared = element("div", "compared", right, ...card.answers.map((answer) => full(card, answer)));
-    return [pairs(facts(card)), ...drawing, compared, details("full prompt", card.prompt)];
+    const drawing = boxes.length ? [words, pictureRow(card, 1, boxes)] : [];
+    const compared = element("div", "compared", referenceCell, ...card.answers.map((answer) => answerDetails(card, answer)));
+    return [definitionList(facts(card)), ...drawing, compared, foldedText("full prompt", card.prompt)];
   }
 
   update();

@@ -43,12 +43,12 @@ _FOLDER = Path(__file__).resolve().parent
 
 @dataclass(frozen=True)
 class Page:
-    """A report.
+    """A report as an HTML file, not yet written.
 
     Attributes:
-        content: the file, UTF-8.
+        content: the bytes of the file, UTF-8.
         samples: the number of cards in the gallery.
-        pictures: the number of pictures in the gallery.
+        pictures: the number of pictures in the gallery, without damaged ones.
         warnings: what is missing, and what to do about it; the page shows them too.
     """
 
@@ -59,7 +59,7 @@ class Page:
 
 
 class _Provenance(NamedTuple):
-    """How a run was made: facts about it, and about each of its tasks."""
+    """How a run was made: facts about it, and about each of its tasks, by the name of the task."""
 
     run_name: str
     run_facts: Mapping[str, str]
@@ -73,15 +73,21 @@ def build(
     max_cards: int = gallery.MAX_CARDS,
     command: str = "",
 ) -> Page:
-    """Make the report of some runs.
+    """Make the HTML page that reports on runs; it is returned, not written.
 
     Args:
-        max_cards: how many rows the gallery may show.
-        command: the command line that asked for the report, which the page shows.
+        title: the heading of the page.
+        with_pictures: whether the gallery shows the pictures of the benchmarks.
+        max_cards: how many rows the gallery may show, all tasks together; 0 for no gallery.
+        command: the command line that asked for the report, which the page shows; "" for none.
+
+    Raises:
+        RunError: a run has a damaged record.
     """
     from figlang_tasks.report import sections
 
-    # The gallery refuses damaged rows, so it comes before the comparisons, which take time.
+    # The gallery raises an error for a damaged row, so it comes before the comparisons in the
+    # sections, which take time.
     cards_and_pictures = gallery.build(runs, with_pictures, max_cards)
     return render(runs, sections.build(runs), cards_and_pictures, title, command)
 
@@ -93,20 +99,25 @@ def render(
     title: str,
     command: str = "",
 ) -> Page:
-    """Make the page of sections and a gallery; see `build`."""
+    """Make the page from groups of sections and a gallery that are ready.
+
+    Args:
+        runs: the runs that both are about.
+        title, command: as for `build`.
+    """
     style = (_FOLDER / "page.css").read_text(encoding="utf-8")
     script = (_FOLDER / "page.js").read_text(encoding="utf-8")
     run_names = [run.name for run in runs]
-    contradictions = contradiction_warnings(
-        (run, task) for run in runs for task in run.tasks.values()
-    )
+    contradictions: list[str] = []
+    for run in runs:
+        contradictions += contradiction_warnings((run, task) for task in run.tasks.values())
     pictures = cards_and_pictures.pictures
     template = _environment().get_template("page.jinja")
     html = template.render(
         title=title,
         generator=f"{GENERATOR} {figlang_tasks.__version__}",
         policy=_content_security_policy(style, script),
-        style=Markup(style),
+        style=Markup(style),  # Markup is not escaped: both are files of this package
         script=Markup(script),
         run_names=run_names,
         partial_runs={run.name: run.partial for run in runs if run.partial},
@@ -131,9 +142,9 @@ def render(
 
 
 def is_report(path: Path) -> bool:
-    """Whether a file is a report, which another report may replace."""
+    """Whether a file is a report of this package, which another report may replace."""
     with path.open("rb") as file:
-        beginning = file.read(4096)
+        beginning = file.read(4096)  # the meta element is among the first of the page
     return f'<meta name="generator" content="{GENERATOR} '.encode() in beginning
 
 
@@ -141,7 +152,7 @@ def is_report(path: Path) -> bool:
 
 
 def _provenance(run: Run) -> _Provenance:
-    """How a run was made."""
+    """How a run was made, for the last section of the page."""
     task_facts = {task.task: provenance.task_facts(task) for task in run.tasks.values()}
     return _Provenance(run.name, provenance.run_facts(run), task_facts)
 
@@ -158,13 +169,15 @@ def _report_facts(command: str) -> dict[str, str]:
 
 
 def _without_nan(cards: Sequence[Card]) -> list[Card]:
-    """The cards with None in place of NaN and infinities, for which JSON has no words."""
-
-    def none_for(constant: str) -> None:
-        return None
-
-    finite_cards: list[Card] = json.loads(json.dumps(cards), parse_constant=none_for)
+    """A copy of the cards with None in place of NaN and infinities, which JSON does not have."""
+    # Python writes them all the same, as NaN and Infinity, and asks `parse_constant` what to read.
+    text = json.dumps(cards)
+    finite_cards: list[Card] = json.loads(text, parse_constant=_none_for_constant)
     return finite_cards
+
+
+def _none_for_constant(constant: str) -> None:
+    return None
 
 
 # --- HTML ---
@@ -181,24 +194,26 @@ def _environment() -> Environment:
     )
     environment.filters["data_url"] = _data_url
     environment.filters["html"] = _table_html
+    # The filter tojson writes no blanks: the cards are most of the page.
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     return environment
 
 
 def _data_url(text: str, media_type: str) -> str:
-    """A text as a data URL."""
+    """A text as a data URL of this media type: ``data:text/csv;charset=utf-8,...``."""
     return f"data:{media_type};charset=utf-8,{quote(text)}"
 
 
 def _table_html(table: Table) -> Markup:
-    """A table of texts as HTML, escaped.
+    """A table as HTML with its tooltips; all texts in it are escaped.
 
-    The first column is the head of each row; heads of columns have tooltips.
+    The first column is the head of each row.
     """
     import pandas as pd
 
-    # No line break within an interval
+    # No line break within an interval such as "[18.6, 39.4]"
     cells = table.cells.replace(r", (?=[\d.]+\])", ",\u00a0", regex=True)
+    # pandas cuts long texts off unless it is told not to.
     with pd.option_context("display.max_colwidth", None):
         html = cells.set_index(cells.columns[0]).to_html(border=0, index_names=False)
     # The policy of the page allows no style attributes.

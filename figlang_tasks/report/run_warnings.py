@@ -9,24 +9,24 @@ from figlang_tasks.results.task_run import Run, TaskRun
 
 
 def run_warnings(run: Run, tasks: Collection[str] = (), run_path: str | None = None) -> list[str]:
-    """Warnings for readers of a run's numbers, without a full stop at the end.
+    """Warnings about a run for readers of its numbers: sentences without a full stop at the end.
 
     Args:
-        tasks: the tasks that matter; all tasks if the run has none of them.
-        run_path: the run in the commands that a warning recommends; by default its own path.
+        tasks: the tasks to warn about; all tasks if the run has none of them, or none is given.
+        run_path: what stands for the run in the commands that a warning recommends; None: its path.
     """
     warnings = [f"{run.name}: {sentence}" for sentence in run.missing]
     if run.partial:
         warnings.append(f"{run.name} was cut short: {run.partial}")
-    relevant = [run.tasks[task] for task in tasks if task in run.tasks]
-    for task in relevant or run.tasks.values():
+    chosen_tasks = [run.tasks[task] for task in tasks if task in run.tasks]
+    for task in chosen_tasks or run.tasks.values():
         for warning in _task_warnings(task, run_path or str(run.path)):
             warnings.append(f"{run.name}, {task.task}: {warning}")
     return warnings
 
 
 def _task_warnings(task: TaskRun, run_path: str) -> list[str]:
-    """What readers of a task's numbers should know about its outputs."""
+    """Warnings about the outputs of a task, without the names of run and task."""
     warnings = []
     if task.unanswered:
         warnings.append(
@@ -48,6 +48,10 @@ def contradiction_warnings(task_runs: Iterable[tuple[Run, TaskRun]]) -> list[str
 
 
 def contradiction_warning(run: Run, task: TaskRun, contradictions: Sequence[str]) -> str:
-    """Warn that the results file of a task says what its samples do not: `contradictions`."""
+    """The warning that a task's results file and samples have different numbers.
+
+    Args:
+        contradictions: what differs: ``acc 0.9 (its samples: 0.5)``; at least one.
+    """
     question = "are these files of two runs, or was one changed? The samples are used"
     return f"{run.name}, results of {task.task}: {listing(contradictions)}: {question}"

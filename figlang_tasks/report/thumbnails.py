@@ -14,7 +14,7 @@ from figlang_tasks.core.errors import DataError
 from figlang_tasks.report.originals import Picture
 
 MAX_SIDE = 320
-"""Pixels of the longer side."""
+"""The longer side of a thumbnail in pixels; less if there are many pictures."""
 
 BUDGET = 15_000_000
 """Bytes of all thumbnails, about; a third more as base64.
@@ -38,12 +38,17 @@ class Thumbnail(TypedDict):
 def make_thumbnails(
     pictures: Collection[Picture], budget: int = BUDGET
 ) -> Iterator[Thumbnail | DataError]:
-    """Make a thumbnail of each picture, or yield the error of one that cannot be read.
+    """Yield a thumbnail of each picture in their order, or the error of one that cannot be read.
 
     They are made one by one, so that only one decoded picture is in memory.
+
+    Args:
+        budget: bytes of all thumbnails, about; the more pictures, the smaller each of them.
     """
-    pixels = budget / max(1, len(pictures)) / _BYTES_PER_PIXEL
-    side = max(16, min(MAX_SIDE, int(math.sqrt(pixels))))
+    bytes_per_picture = budget / max(1, len(pictures))
+    # The side of a square of so many bytes
+    side = int(math.sqrt(bytes_per_picture / _BYTES_PER_PIXEL))
+    side = max(16, min(MAX_SIDE, side))
     for picture in pictures:
         try:
             image = picture.read()
@@ -54,9 +59,9 @@ def make_thumbnails(
 
 
 def _shrink(image: Image.Image, side: int) -> Thumbnail:
-    """The thumbnail of an image, at most `side` pixels high and wide."""
+    """The thumbnail of an image, at most `side` pixels high and wide; the image itself shrinks."""
     width, height = image.size
-    image.thumbnail((side, side))
+    image.thumbnail((side, side))  # never larger than the image
     file = io.BytesIO()
     image.save(file, "WEBP", quality=_QUALITY, method=_METHOD)
     content = base64.b64encode(file.getvalue()).decode()

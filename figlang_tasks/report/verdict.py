@@ -25,11 +25,14 @@ from figlang_tasks.scoring import OVERALL
 
 
 def verdicts(differences: Sequence[Difference]) -> list[str]:
-    """Say in a sentence for each task which run is better, by the task's main metric.
+    """Sentences that say for each task which run is better, by the task's main metric.
 
     More than two runs are ranked in one sentence if all pairs of them were tested by one metric;
     otherwise each pair has its sentence. Numbers are those of the tables: the candidate minus the
     baseline, p adjusted for all tests. Sentences about significant differences come first.
+
+    Args:
+        differences: all that were tested together, with `p_holm`.
     """
     tests = count_tests(differences)
     significant: list[str] = []
@@ -47,60 +50,76 @@ def verdicts(differences: Sequence[Difference]) -> list[str]:
 
 
 def verdicts_against(baseline: Run, runs: Sequence[Run]) -> list[str]:
-    """Say for each task that a model shares with a baseline whether it is better.
+    """Sentences that say for each task whether a model is better than a baseline.
 
     Args:
-        runs: of one model.
+        runs: the runs of the model.
+
+    Raises:
+        ComparisonError: no run shares a task with the baseline, or they cannot be compared.
     """
     for task in baseline.tasks.values():
         task.check_consistent()
     if baseline.name in {run.name for run in runs}:
         baseline = replace(baseline, name="the baseline")
-    # Where no run shares a task, the comparison of the first says so.
-    sharing = [run for run in runs if run.tasks.keys() & baseline.tasks.keys()] or runs
+    runs_that_share_a_task = [run for run in runs if run.tasks.keys() & baseline.tasks.keys()]
     differences: list[Difference] = []
-    for run in sharing:
+    # If no run shares a task, `compare` raises the error that says so.
+    for run in runs_that_share_a_task or runs:
         differences += compare([baseline, run])
+    # Each comparison adjusted its p for its own tests; the sentences are about all of them.
     return verdicts(adjust_p_values(differences))
 
 
 def _main_differences(differences: Sequence[Difference]) -> dict[str, list[Difference]]:
-    """By task, the difference of each pair of runs that stands for the pair."""
-    by_task: dict[str, dict[tuple[str, str], list[Difference]]] = {}
+    """The main difference of each pair of runs, by task."""
+    differences_by_pair: dict[str, dict[tuple[str, str], list[Difference]]] = {}  # by task
     for difference in differences:
+        pairs_of_task = differences_by_pair.setdefault(difference.task, {})
         pair = (difference.baseline, difference.candidate)
-        by_task.setdefault(difference.task, {}).setdefault(pair, []).append(difference)
-    return {task: list(map(_main_difference, pairs.values())) for task, pairs in by_task.items()}
+        pairs_of_task.setdefault(pair, []).append(difference)
+
+    main_differences: dict[str, list[Difference]] = {}
+    for task, pairs_of_task in differences_by_pair.items():
+        main_differences[task] = list(map(_main_difference, pairs_of_task.values()))
+    return main_differences
 
 
 def _main_difference(differences: Sequence[Difference]) -> Difference:
-    """Of the differences of two runs on a task, the one by the main metric.
+    """The difference by the main metric, from all differences of two runs on a task.
 
-    Differences that were tested are preferred, among them those over all rows.
+    Differences that were tested are preferred, and among them those over all rows.
     """
-    candidates = [each for each in differences if each.p is not None] or differences
-    candidates = [each for each in candidates if each.scope == OVERALL] or candidates
-    main_metric = measures.headline_metric(difference.metric for difference in candidates)
-    return next(difference for difference in candidates if difference.metric == main_metric)
+    tested = [difference for difference in differences if difference.p is not None]
+    preferred = tested or differences
+    overall = [difference for difference in preferred if difference.scope == OVERALL]
+    preferred = overall or preferred
+    main_metric = measures.headline_metric(difference.metric for difference in preferred)
+    return next(difference for difference in preferred if difference.metric == main_metric)
 
 
 # --- several runs ---
 
 
 def _can_be_ranked(differences: Sequence[Difference]) -> bool:
-    """Whether there are several pairs of runs, and all were tested by one metric."""
+    """Whether there are several pairs of runs, and all were tested by one metric.
+
+    Args:
+        differences: one for each pair of runs on a task.
+    """
     metrics = {difference.name for difference in differences}
     all_tested = count_tests(differences) == len(differences)
     return len(differences) > 1 and len(metrics) == 1 and all_tested
 
 
 def _ranking_sentence(differences: Sequence[Difference], tests: int) -> str:
-    """Rank runs on a task, and say which of them cannot be told apart.
+    """A sentence that ranks the runs on a task, and one that says which cannot be told apart.
 
     Args:
-        differences: one for each pair of runs, by one metric.
-        tests: for how many p is adjusted.
+        differences: one for each pair of runs, all by one metric.
+        tests: the number of tests that p is adjusted for.
     """
+    task = differences[0].task
     metric = differences[0].metric
     values: dict[str, float] = {}
     for difference in differences:
@@ -113,25 +132,27 @@ def _ranking_sentence(differences: Sequence[Difference], tests: int) -> str:
         f"{run} {measures.value_text(metric, values[run])}" for run in ranking
     )
     groups = _indistinguishable_groups(ranking, differences)
+    adjusted = f"adjusted for {tests} tests"
     if groups:
         group_texts = "; ".join(", ".join(group) for group in groups)
-        conclusion = f"Cannot be told apart: {group_texts} (p ≥"
+        conclusion = f"Cannot be told apart: {group_texts} (p ≥ {ALPHA}, {adjusted})"
     else:
-        conclusion = "All differ (p <"
-    name = measures.name_text(differences[0].name)
-    return (
-        f"Ranking on {differences[0].task} by {name}: {ranked_values}."
-        f" {conclusion} {ALPHA}, adjusted for {tests} tests)"
-    )
+        conclusion = f"All differ (p < {ALPHA}, {adjusted})"
+    metric_text = measures.name_text(differences[0].name)
+    return f"Ranking on {task} by {metric_text}: {ranked_values}. {conclusion}"
 
 
 def _indistinguishable_groups(
     ranking: Sequence[str], differences: Sequence[Difference]
 ) -> list[list[str]]:
-    """The largest groups of runs in which no two differ significantly, the best group first.
+    """Find the largest groups of runs of which no two differ significantly, best group first.
 
     A run may be in several groups. The method is insert and absorb (Piepho 2004, "An Algorithm for
     a Letter-Based Representation of All-Pairwise Comparisons", JCGS 13(2)).
+
+    Args:
+        ranking: the names of the runs, best first; those in a group have the same order.
+        differences: one for each pair of runs.
     """
     groups = [frozenset(ranking)]
     for difference in filter(is_significant, differences):
@@ -144,10 +165,10 @@ def _indistinguishable_groups(
 
 
 def _split(groups: Sequence[frozenset[str]], run: str, other: str) -> list[frozenset[str]]:
-    """The groups after two runs turned out to differ, so that none holds both.
+    """Split the groups that hold both of two runs, which differ significantly.
 
-    A group that held both becomes two, each without one of them. Groups that are part of another
-    are left out.
+    Such a group becomes two, each without one of the runs. Groups that lie within a larger one are
+    left out.
     """
     split: list[frozenset[str]] = []
     for group in groups:
@@ -155,17 +176,21 @@ def _split(groups: Sequence[frozenset[str]], run: str, other: str) -> list[froze
             split += [group - {run}, group - {other}]
         else:
             split.append(group)
-    return [group for group in dict.fromkeys(split) if not any(group < larger for larger in split)]
+    return [group for group in dict.fromkeys(split) if not _is_part_of_another(group, split)]
+
+
+def _is_part_of_another(group: frozenset[str], groups: Sequence[frozenset[str]]) -> bool:
+    return any(group < larger for larger in groups)
 
 
 # --- two runs ---
 
 
 def _pair_sentence(difference: Difference, tests: int) -> str:
-    """Say whether the candidate is better or worse, or cannot be told from the baseline.
+    """A sentence that says whether the candidate is better or worse, or no different.
 
     Args:
-        tests: for how many p is adjusted.
+        tests: the number of tests that p is adjusted for.
     """
     baseline = difference.baseline
     candidate = difference.candidate
@@ -187,12 +212,19 @@ def _pair_sentence(difference: Difference, tests: int) -> str:
     return f"Cannot tell {candidate} from {baseline} on {task}{with_rows}: {numbers}; {reason}"
 
 
+def _excludes_zero(difference: Difference) -> bool:
+    """Whether a difference has an interval, and 0 is outside of it."""
+    if difference.low is None or difference.high is None:
+        return False
+    return difference.low * difference.high > 0
+
+
 def _reason_not_significant(difference: Difference) -> str:
-    """Why the test of a difference shows none."""
+    """Why a tested difference is not significant, as a clause: ``too few rows differ``."""
     if difference.p is not None and difference.p < ALPHA:
         return f"p {p_text(difference.p)} alone, but there are too many tests at once"
     low, high = difference.low, difference.high
-    if low is not None and high is not None and low * high > 0:  # the interval is on one side of 0
+    if low is not None and high is not None and (low > 0 or high < 0):  # 0 is not in the interval
         return "the interval is approximate with so few rows, and p decides"
     if difference.smallest_detectable is None:
         return "too few rows differ"

@@ -53,8 +53,13 @@ def tie_rate(
 ) -> Measure:
     """The measure ``tie_rate``: the share of rows with scores in which a tie matters.
 
-    By default that is a tie of the highest scores of a record; `value_of_record` or `statistic`
-    count other ties.
+    Args:
+        description: says which ties are counted.
+        value_of_record: 1 for a record with such a tie, else 0. If this and `statistic` are None,
+            ties of the highest scores are counted (`is_tied_at_top`).
+        statistic: counts ties that several records of a row decide.
+        scopes: the parts of the benchmark with a value of their own.
+        in_table: whether the harness's own table has it.
     """
     if value_of_record is None and statistic is None:
         value_of_record = is_tied_at_top

@@ -12,7 +12,13 @@ _LABELS = {1: "entailment", 0: "contradiction"}
 
 
 def card(data: DataId, records: Sequence[Record], document: Document) -> Card:
-    """The card of a row: its texts, the gold label and the reference explanation."""
+    """The card of a row: its texts, the gold label and the reference explanation.
+
+    Args:
+        data: the data that the row is of.
+        records: of answers to this row; all of them hold the same gold label and reference.
+        document: the row; empty if the data is not at hand.
+    """
     record = records[0]
     return {
         "source": record["report_group"],
@@ -28,7 +34,11 @@ def texts_of(row: Mapping[str, object]) -> Texts:
 
 
 def answer(records: Sequence[Record]) -> Answer:
-    """A model's answer to a row: label, explanation, outcome, and the scores if there are any."""
+    """A model's answer to a row: label, explanation, outcome, and the scores if there are any.
+
+    Args:
+        records: the records of this row in one run, of which a row of this task has one.
+    """
     record = records[0]
     predicted = record["predicted"]
     card_answer = blind_answer(records)
@@ -44,7 +54,11 @@ def answer(records: Sequence[Record]) -> Answer:
 
 
 def blind_answer(records: Sequence[Record]) -> Answer:
-    """A model's answer to a row whose gold label is not published: label and explanation."""
+    """A model's answer to a row whose gold label is not published: label and explanation.
+
+    Args:
+        records: the records of this row in one run, of which a row of this task has one.
+    """
     record = records[0]
     predicted = record["predicted"]
     strict = record["predicted_strict"]

@@ -33,7 +33,7 @@ class Estimate(NamedTuple):
 
     @classmethod
     def of(cls, value: float, interval: Interval | None, stderr: float | None = None) -> Estimate:
-        """An estimate of a value, its 95 % interval and its standard error."""
+        """The estimate with a value, its interval (None: there is no sound one) and its error."""
         if interval is None:
             return cls(value, stderr=stderr)
         return cls(value, interval.low, interval.high, stderr)
@@ -70,7 +70,7 @@ def full_name(measure: str, scope: str) -> str:
 
 
 def flat(estimates: Estimates) -> Iterator[tuple[str, str, Estimate]]:
-    """Yield metric, scope and estimate, one after another."""
+    """Yield the name of the metric, the scope and the estimate of each estimate."""
     for measure, estimates_by_scope in estimates.items():
         for scope, estimate in estimates_by_scope.items():
             yield measure, scope, estimate
@@ -141,7 +141,7 @@ def from_json(content: object) -> dict[str, dict[str, Estimate]]:
 
 
 def failed_metrics(content: Mapping[str, object]) -> tuple[str, ...]:
-    """The metrics whose computation failed, from what `to_json` wrote."""
+    """The metrics whose computation failed, from what `to_json` wrote; none if it has no list."""
     failed = content.get("failed")
     if not isinstance(failed, list):
         return ()

@@ -42,6 +42,8 @@ class Measures:
     def of(cls, *measures: Measure, row_of: Callable[[Record], str] = row_of) -> Measures:
         """Collect measures in the order of tables; `UNFINISHED` is added behind ``parse_rate``.
 
+        A measure that is given twice counts once.
+
         Raises:
             ValueError: two different measures have one name.
         """
@@ -77,7 +79,7 @@ class Measures:
         """
         values: dict[str, Any] = {"sample": record}
         for measure in self.in_table:
-            if measure.omit_zero:
+            if measure.omit_zero:  # the harness would show a row for it even where it is 0
                 continue
             values[measure.name] = None
             if measure.value_of_record is not None and measure.applies(record):
@@ -93,20 +95,31 @@ class Measures:
         images_by_row: dict[str, dict[str, int | None]] = {}
         for record in records:
             images_by_document = images_by_row.setdefault(self.row_of(record), {})
+            # A ranking has a document, and so a record, for each of its `images` pictures.
             images_by_document[record["id"]] = record.get("images")
         return sum(map(_is_whole, images_by_row.values()))
 
 
 def _is_whole(images_by_document: Mapping[str, int | None]) -> bool:
-    """Whether a row has as many documents as pictures are ranked; None ranks no pictures."""
+    """Whether a row has a document for each picture that it ranks.
+
+    Args:
+        images_by_document: how many pictures the row ranks, as each of its documents says; None
+            where it ranks none.
+    """
     documents = len(images_by_document)
     return all(images is None or images == documents for images in images_by_document.values())
 
 
 def guarded(name: str, compute: Callable[[], _Computed], fallback: _Computed) -> _Computed:
-    """What `compute` returns, or `fallback` if it raises.
+    """What `compute` returns; `fallback` if it raises, with the cause in the log.
 
-    The cause is logged, and the failure is noted for the end of the run.
+    The failure is also noted for the end of the run.
+
+    Args:
+        name: what is computed, for the message.
+        compute: called once, without arguments.
+        fallback: returned in place of a value.
     """
     try:
         return compute()
@@ -129,8 +142,8 @@ def evaluate(
         measures: those of its kind of task.
         stderr_resamples: resamples of the standard error, which measures of the harness's table
             have; 0 for none.
-        in_run: whether a run waits for the values. Then a measure that fails has NaN (`guarded`),
-            and measures warn of what they leave out.
+        in_run: whether a run waits for the values: then a measure that fails has NaN (`guarded`),
+            and measures log a warning of what they leave out. Else a failure raises.
     """
     estimates: dict[str, dict[str, Estimate]] = {}
     for measure in measures.all:
@@ -150,7 +163,7 @@ def _evaluate_in_run(
     """The estimates of one measure by scope, with its warning; NaN if it fails."""
 
     def compute() -> dict[str, Estimate]:
-        return _evaluate_scopes(measure, records, measures, stderr_resamples, warns=True)
+        return _evaluate_scopes(measure, records, measures, stderr_resamples, logs_warning=True)
 
     return guarded(measure.name, compute, {OVERALL: Estimate(math.nan)})
 
@@ -160,31 +173,43 @@ def _evaluate_scopes(
     records: Sequence[Record],
     measures: Measures,
     stderr_resamples: int,
-    warns: bool = False,
+    logs_warning: bool = False,
 ) -> dict[str, Estimate]:
-    """The estimates of one measure by scope; none if it has no value over all rows.
+    """The estimates of one measure by scope; empty if it has no value over all rows.
 
     Only the estimate of all rows has a standard error.
+
+    Args:
+        measure: the measure.
+        records: all records of a task.
+        measures: those of the task, which know how to count its rows.
+        stderr_resamples: resamples of the standard error; 0 for none.
+        logs_warning: whether the measure warns of what it leaves out.
     """
     estimates: dict[str, Estimate] = {}
     for scope, scope_records in measure.records_by_scope(records).items():
         is_overall = scope == OVERALL
-        if is_overall and warns and measure.warn is not None:
-            measure.warn(by_repeat(scope_records)[0])
+        if is_overall and logs_warning and measure.warn is not None:
+            first_answers = by_repeat(scope_records)[0]  # a row counts once
+            measure.warn(first_answers)
 
         resamples = stderr_resamples if is_overall else 0
         estimate = measure.estimate(scope_records, scope, resamples)
-        if estimate is not None:
-            stderr = estimate.stderr if resamples else None
-            rows = measures.count_rows(scope_records)
-            estimates[scope] = estimate._replace(rows=rows, stderr=stderr)
-        elif is_overall:
+        if estimate is None and is_overall:
             return {}
+        if estimate is None:
+            continue
+        if not resamples:  # `Measure.estimate_of` may compute a standard error all the same
+            estimate = estimate._replace(stderr=None)
+        estimates[scope] = estimate._replace(rows=measures.count_rows(scope_records))
     return estimates
 
 
 def headline_values(records: Sequence[Record], measures: Measures) -> dict[str, float]:
-    """The values of the harness's table that say how good a model is, by metric name."""
+    """The values over all rows and in scopes, by full name, of the metrics in the harness's table.
+
+    Diagnostic metrics, which do not say how good a model is, are left out.
+    """
     values: dict[str, float] = {}
     for name, scope, estimate in flat(evaluate(records, measures, stderr_resamples=0)):
         measure = measures.by_name[name]

@@ -80,17 +80,17 @@ class ExplainedRecord(ScoreFields):
 
 
 def explained_record(
-    doc: Mapping[str, Any], gold: int, reading: Explained, careful: int | None
+    doc: Mapping[str, Any], gold: int, reading: Explained, strict_label: int | None
 ) -> ExplainedRecord:
-    """The record of a document and of what was read from the output.
+    """The record of a row: its label and reference explanation, and what was read from the output.
 
     It holds all that metrics need, since the harness drops documents from its samples.
 
     Args:
         doc: the row of the benchmark.
         gold: the right label.
-        reading: what the paper's rules read from the output.
-        careful: the label that a careful reader finds; None if none.
+        reading: the label and explanation that the paper's rules read from the output.
+        strict_label: the label that a careful reader finds, for `predicted_strict`; None if none.
     """
     return {
         "id": doc["id"],
@@ -100,10 +100,10 @@ def explained_record(
         "explanation": reading.explanation,
         "status": reading.status,
         "rule": reading.rule,
-        "predicted_strict": careful,
+        "predicted_strict": strict_label,
         "report_group": doc["report_group"],
         "reference": doc["explanation"],
-        "unit": doc["family"],
+        "unit": doc["family"],  # dependent rows, which are resampled together
     }
 
 
@@ -198,8 +198,8 @@ class Scheme:
     """How a benchmark turns labels and explanation scores into its metrics.
 
     Attributes:
-        thresholds: the metrics. The first one has a value without scores too: that of the labels
-            alone.
+        thresholds: the metrics. The first one, with a threshold of 0, also has a value without
+            scores: that of the labels alone.
         headline: the name of the metric that stands for the task; "" if that has no threshold.
     """
 
@@ -210,6 +210,11 @@ class Scheme:
     def label_metric(self) -> str:
         """The metric that counts labels alone if there are no scores."""
         return self.thresholds[0].name
+
+    def is_label_metric(self, threshold: Threshold) -> bool:
+        """Whether a threshold is the first one, by its score and definition if not by its name."""
+        first = self.thresholds[0]
+        return (threshold.at, threshold.explained) == (first.at, first.explained)
 
     @property
     def score_metrics(self) -> tuple[str, ...]:
@@ -230,8 +235,9 @@ class Scheme:
 
     def has_scores(self, records: Sequence[Record]) -> bool:
         """Whether explanations are scored; True also if none of the records needs a score."""
-        needy = [record for record in records if self.needs_score(record)]
-        return not needy or any("explanation_scores" in record for record in needy)
+        scorable = [record for record in records if self.needs_score(record)]
+        # One score is enough: `score_of` raises an error if another record lacks its own.
+        return not scorable or any("explanation_scores" in record for record in scorable)
 
     def score_of(self, record: Record) -> float:
         """The explanation score of a record; NaN where it needs none.
@@ -258,10 +264,7 @@ def explained_measures(scheme: Scheme, scopes: Scopes | None = None) -> tuple[Me
     They are the thresholds of the scheme, the mean explanation score, ``acc`` and ``parse_rate`` of
     the labels alone, and ``parse_disagreement``.
     """
-    measures: list[Measure] = []
-    for threshold in scheme.thresholds:
-        is_label_metric = threshold is scheme.thresholds[0]
-        measures.append(_threshold_measure(scheme, threshold, is_label_metric, scopes))
+    measures = [_threshold_measure(scheme, threshold, scopes) for threshold in scheme.thresholds]
     label_accuracy = Measure(
         "acc",
         description="Share of outputs with the right label, whatever the explanation.",
@@ -279,13 +282,10 @@ def explained_measures(scheme: Scheme, scopes: Scopes | None = None) -> tuple[Me
 
 
 def _threshold_measure(
-    scheme: Scheme, threshold: Threshold, is_label_metric: bool, scopes: Scopes | None = None
+    scheme: Scheme, threshold: Threshold, scopes: Scopes | None = None
 ) -> Measure:
-    """The metric of one threshold: macro F1 or accuracy of labels whose explanations are good.
-
-    Args:
-        is_label_metric: whether it counts labels alone if there are no scores.
-    """
+    """The metric of one threshold: macro F1 or accuracy of labels whose explanations are good."""
+    is_label_metric = scheme.is_label_metric(threshold)
 
     def statistic(records: Sequence[Record]) -> Statistic | None:
         """The counts of right labels with good enough explanations; None if scores are missing."""
@@ -358,17 +358,21 @@ def _label(record: Record) -> int | None:
 def curve(
     scheme: Scheme, records: Sequence[Record], at: Sequence[float] = classification.CURVE_THRESHOLDS
 ) -> list[Estimate]:
-    """F1@t or Acc@t of records with scores, each with its interval, for every threshold t in `at`.
+    """F1@t or Acc@t of records with scores, with its interval, for every threshold t in `at`.
+
+    Args:
+        scheme: its first threshold says which of the two, and which labels need an explanation.
+        records: the records of one scope.
+        at: the thresholds, from 0 to 1.
 
     Raises:
         ValueError: the records have no scores.
     """
     first_threshold = scheme.thresholds[0]
     estimates: list[Estimate] = []
-    for score in at:
-        threshold = replace(first_threshold, at=score)
-        is_label_metric = score == first_threshold.at
-        estimate = _threshold_measure(scheme, threshold, is_label_metric).estimate(records)
+    for least_score in at:
+        threshold = replace(first_threshold, at=least_score)
+        estimate = _threshold_measure(scheme, threshold).estimate(records)
         if estimate is None:
             raise ValueError("there are no explanation scores")
         estimates.append(estimate)

@@ -34,7 +34,7 @@ ScorerName: TypeAlias = Literal[
 SCORER_NAMES = get_args(ScorerName)
 
 ScorerOption: TypeAlias = Literal[ScorerName, False] | None
-"""The option `scorer` of a task file: None if it names none; YAML reads ``off`` as False."""
+"""The option `scorer` of a task file: None if it names none; False is ``off`` as YAML reads it."""
 
 TextPair: TypeAlias = tuple[str, str]
 """A reference explanation and a predicted one."""
@@ -42,25 +42,25 @@ TextPair: TypeAlias = tuple[str, str]
 # --- choice of the scorer ---
 
 
-def choose_scorer(option: str | Literal[False] | None, default: str) -> str:
+def choose_scorer(scorer_option: str | Literal[False] | None, default: str) -> str:
     """The name of the scorer: ``$FIGLANG_SCORER``, else the task's option, else the default.
 
     A task whose option is ``off`` asks for no explanations: it stays off whatever the environment
     says.
 
     Args:
-        option: the task's option `scorer`; False is ``off`` in YAML without quotation marks.
+        scorer_option: the option `scorer` of the task file (`ScorerOption`).
         default: the scorer of the paper (`default_scorer`).
 
     Raises:
         ValueError: there is no scorer of this name.
     """
-    if option is False or option == OFF:
+    if scorer_option is False or scorer_option == OFF:
         return OFF
     name = os.environ.get(SCORER_VARIABLE)
     origin = f"${SCORER_VARIABLE}"
     if not name:
-        name = option or default
+        name = scorer_option or default
         origin = "task option scorer"
     if name not in SCORER_NAMES:
         raise ValueError(f"{origin}={name!r}; valid: {', '.join(SCORER_NAMES)}")
@@ -85,7 +85,13 @@ _interrupted = False
 
 
 def load_scorer(name: str) -> Scorer:
-    """The scorer of this name, with its weights located; loaded once and kept for the next task."""
+    """The scorer of this name, loaded once and kept for the next task.
+
+    Device and number format are those of the environment (`DEVICE_VARIABLE`, `DTYPE_VARIABLE`).
+
+    Raises:
+        WeightsError: its weights are missing.
+    """
     from figlang_tasks.metrics.explanation import get_scorer
 
     device = os.environ.get(DEVICE_VARIABLE, "auto")
@@ -105,7 +111,9 @@ def release() -> None:
     _interrupted = False
 
 
-def preflight(dataset: str, option: str | Literal[False] | None, required: bool = False) -> None:
+def preflight(
+    dataset: str, scorer_option: str | Literal[False] | None, required: bool = False
+) -> None:
     """Check the choice of the scorer for a dataset, and fetch its weights, before a model answers.
 
     Missing weights do not end the run: a warning says now that the thresholded metrics will be left
@@ -113,7 +121,7 @@ def preflight(dataset: str, option: str | Literal[False] | None, required: bool 
 
     Args:
         dataset: the name of the dataset.
-        option: the task's option `scorer`.
+        scorer_option: the option `scorer` of the task file (`ScorerOption`).
         required: whether missing weights raise an error. So it is for lm-eval, which would leave
             metrics out and end with status 0.
 
@@ -122,7 +130,7 @@ def preflight(dataset: str, option: str | Literal[False] | None, required: bool 
     """
     from figlang_tasks.metrics.explanation import WeightsError
 
-    name = choose_scorer(option, default_scorer(dataset))
+    name = choose_scorer(scorer_option, default_scorer(dataset))
     if name == OFF or not status.in_first_process():
         return
     try:
@@ -163,7 +171,7 @@ class Scored(NamedTuple):
     Attributes:
         name: of the scorer, or ``off``.
         labels_alone: whether the task asks for no explanations.
-        scores: the scores; empty without a scorer, or after a failure.
+        scores: the scores; without details if there is no scorer, or after a failure.
         scheme: which records need a score.
     """
 
@@ -175,9 +183,10 @@ class Scored(NamedTuple):
     def add_to(self, records: Iterable[dict[str, Any]]) -> None:
         """Write the scores into records of the task, under ``explanation_scores``."""
         for record in records:
-            details = self.scores.details.get(explained.text_pair(record))
-            if details and self.scheme.needs_score(record):
-                record["explanation_scores"] = {"scorer": self.name, **details}
+            scores_of_pair = self.scores.details.get(explained.text_pair(record))
+            # A record that needs no score may have the same texts as one that does.
+            if scores_of_pair and self.scheme.needs_score(record):
+                record["explanation_scores"] = {"scorer": self.name, **scores_of_pair}
             if self.labels_alone:
                 record["asks_for_explanation"] = False
 
@@ -185,32 +194,35 @@ class Scored(NamedTuple):
 def score(
     records: Sequence[dict[str, Any]],
     scheme: explained.Scheme,
-    option: str | Literal[False] | None = None,
+    scorer_option: str | Literal[False] | None = None,
 ) -> Scored | None:
-    """Score the explanations of all records of a task, and write the scores into the records.
+    """Score the explanations of a task, and write the scores into its records.
 
     Args:
         records: all records of the task.
         scheme: which of them need a score.
-        option: the task's option `scorer`; None takes that of the first record.
+        scorer_option: the option `scorer` of the task file; None takes that of the first record.
 
     Returns:
-        The scores; None without records.
+        What was written; None only if there are no records. A failure is logged and noted, and
+        then no record has scores.
     """
     if not records:
         return None
-    if option is None:
-        option = records[0].get("scorer")
+    if scorer_option is None:
+        scorer_option = records[0].get("scorer")
     dataset = Request.parse(records[0]["request"]).dataset
-    name = choose_scorer(option, default_scorer(dataset))
+    name = choose_scorer(scorer_option, default_scorer(dataset))
 
     pairs = {explained.text_pair(record) for record in records if scheme.needs_score(record)}
     scores = None
     if pairs and name != OFF:
         scores = _scores_or_failure(name, sorted(pairs), scheme)
     if scores is None:
-        scores = PairScores(f"none ({scheme.label_metric} counts labels alone)", "", {})
-    scored = Scored(name, option in (OFF, False), scores, scheme)
+        signature = f"none ({scheme.label_metric} counts labels alone)"
+        scores = PairScores(signature, kernel="", details={})
+    asks_for_no_explanation = scorer_option in (OFF, False)
+    scored = Scored(name, labels_alone=asks_for_no_explanation, scores=scores, scheme=scheme)
     scored.add_to(records)
     return scored
 
@@ -221,7 +233,7 @@ def _scores_or_failure(
     """The scores of the pairs; None after a failure or Ctrl-C, which is logged and noted."""
     global _interrupted
     try:
-        if _interrupted:  # in an earlier task of this evaluation
+        if _interrupted:  # Ctrl-C in an earlier task: no further task is scored
             raise KeyboardInterrupt
         status.tell(f"scoring {len(pairs):,} explanations ({name}) ...")
         return score_pairs(pairs, load_scorer(name))
@@ -239,7 +251,8 @@ def _report_failure(error: BaseException, name: str, scheme: explained.Scheme) -
     cause = f"{type(error).__name__}: {error}"
     if isinstance(error, WeightsError):
         cause = str(error)
-    traceback = None if isinstance(error, WeightsError | KeyboardInterrupt) else error
+    is_explained = isinstance(error, WeightsError | KeyboardInterrupt)
+    traceback = None if is_explained else error
     metrics = ", ".join(scheme.score_metrics)
     logger.opt(exception=traceback).error(
         f"figlang_tasks: explanations were not scored: {cause}. {metrics} are missing, and"
@@ -263,13 +276,15 @@ def score_pairs(pairs: Sequence[TextPair], scorer: Scorer) -> PairScores:
     """
     references = [reference for reference, _ in pairs]
     candidates = [candidate for _, candidate in pairs]
-    scored = scorer.score(references, candidates)
-    columns = {"bertscore": scored.bertscore, "mean": scored.mean}
-    if scored.bleurt is not None:
-        columns = {"bertscore": scored.bertscore, "bleurt": scored.bleurt, "mean": scored.mean}
+    scores = scorer.score(references, candidates)
+    columns = {"bertscore": scores.bertscore}
+    if scores.bleurt is not None:
+        columns["bleurt"] = scores.bleurt
+    columns["mean"] = scores.mean
 
     details: dict[TextPair, dict[str, float]] = {}
     for index, pair in enumerate(pairs):
-        scores = {name: round(float(column[index]), DIGITS) for name, column in columns.items()}
-        details[pair] = scores
-    return PairScores(scored.signature, scorer.kernel, details)
+        details[pair] = {
+            name: round(float(column[index]), DIGITS) for name, column in columns.items()
+        }
+    return PairScores(scores.signature, scorer.kernel, details)

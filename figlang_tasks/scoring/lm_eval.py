@@ -91,7 +91,12 @@ class _LatestEvaluation:
         self._latest: TaskEvaluation | None = None
 
     def evaluate(self, metric: str, answers: Sequence[JudgedAnswer]) -> TaskEvaluation:
-        """The evaluation of the answers: the latest one, or a new one if another run gave them."""
+        """The evaluation of the answers: the latest one, or a new one if another run gave them.
+
+        Args:
+            metric: the metric that lm-eval aggregates now.
+            answers: the answers that it brings, those of the whole run.
+        """
         ids_and_outputs = [(answer.record["id"], answer.output) for answer in answers]
         is_same_run = (
             ids_and_outputs == self._ids_and_outputs and metric not in self._aggregated_metrics
@@ -99,6 +104,7 @@ class _LatestEvaluation:
         if self._latest is None or not is_same_run:
             self._latest = None  # An evaluation that fails must leave nothing of the last run.
             self.facts.clear()
+            # lm-eval does not tell an aggregator its task file, so that the log names the data.
             name = answers[0].record["data"]
             self._latest = TaskEvaluation.compute(answers, self._task, name)
             self._ids_and_outputs = ids_and_outputs
@@ -124,17 +130,21 @@ def metric_list_for_lm_eval(task: Task) -> list[dict[str, Any]]:
     latest_evaluation = _LatestEvaluation(task)
     entries = task.metric_list
     for entry in entries:
-        entry["aggregation"] = _aggregator(entry["metric"], latest_evaluation)
+        entry["aggregation"] = _evaluating_aggregation(entry["metric"], latest_evaluation)
     entries[0][FACTS] = latest_evaluation.facts
     return entries
 
 
-def _aggregator(
+def _evaluating_aggregation(
     metric: str, latest_evaluation: _LatestEvaluation
 ) -> Callable[[Sequence[JudgedAnswer]], float | None]:
-    """The function by which lm-eval aggregates a metric.
+    """The function by which lm-eval aggregates a metric, in place of the task file's placeholder.
 
     It returns None where the metric has no value, and NaN where its computation failed.
+
+    Args:
+        metric: the name of the metric.
+        latest_evaluation: shared by all metrics of the task, so that the first one evaluates it.
     """
 
     def aggregate(answers: Sequence[JudgedAnswer]) -> float | None:
@@ -143,8 +153,9 @@ def _aggregator(
         def evaluate() -> TaskEvaluation | None:
             return latest_evaluation.evaluate(metric, answers)
 
-        evaluation = guarded(metric, evaluate, None)
+        evaluation = guarded(metric, evaluate, fallback=None)
         if evaluation is None:
+            # The failure may have come when half of the facts were filled in.
             latest_evaluation.facts.clear()
             return math.nan
         if metric not in evaluation.estimates:

@@ -34,8 +34,13 @@ Role: TypeAlias = Literal["headline", "secondary", "diagnostic"]
 """
 
 ValueOfRecord: TypeAlias = Callable[[AnyRecord], float | None]
+"""``(record) -> number``; None where the record does not count."""
+
 StatisticOfRecords: TypeAlias = Callable[[Sequence[AnyRecord]], Statistic | None]
+"""``(records of one scope) -> statistic``; None where they give no value."""
+
 EstimateOfRecords: TypeAlias = Callable[[Sequence[AnyRecord], str], Estimate | None]
+"""``(records of one scope, name of the scope) -> estimate``; None where there is no value."""
 
 
 def _always(record: Record) -> bool:
@@ -59,8 +64,8 @@ class Measure:
             the record does not count.
         statistic: of the records that count, at least one: rows of numbers whose sums decide the
             value. None where the records say nothing (no whole ranking).
-        estimate_of: value and interval of the records that count, in a scope; for what is no
-            function of sums. None where there is no value.
+        estimate_of: the estimate of the records that count in a scope, by the name of the scope;
+            for a metric that is no function of sums over rows. None where there is no value.
         interval: how the interval is made; by default that of a share, whose `value_of_record` is
             always 0 or 1.
         applies: whether a record counts; `value_of_record` can also say so by None.
@@ -167,11 +172,12 @@ class Measure:
         return records_by_scope
 
     def averaged_groups(self, records: Sequence[Record]) -> list[list[Record]]:
-        """Split records into groups whose values are averaged with equal weights.
+        """Groups of these records whose values are averaged with equal weights; one if none are.
 
-        The groups are the repeats of all rows, or else the scopes if these are averaged
-        (`Scopes.averaged`). There is one group if nothing is averaged. A mean of numbers of records
-        is the same over repeats as over all records, which are therefore not split by repeat.
+        The groups are the repeats if rows have several answers, or else the scopes if these are
+        averaged (`Scopes.averaged`). Where both hold, the value of each repeat is in turn the mean
+        of its scopes. A mean of numbers of records is the same over repeats as over all records,
+        which are therefore not split by repeat.
         """
         repeats = by_repeat(records)
         if len(repeats) > 1 and self.value_of_record is None:
@@ -183,9 +189,9 @@ class Measure:
     # --- its value ---
 
     def statistic_of(self, records: Sequence[Record]) -> Statistic | None:
-        """The statistic of records that count, whose total is the value.
+        """The statistic of records of one scope; its `total()` is the value. None without a value.
 
-        None where there is no value, and of a measure with `estimate_of`.
+        It is also None for a measure with `estimate_of`, which has no statistic.
         """
         groups = self.averaged_groups(records)
         if len(groups) > 1:
@@ -204,7 +210,7 @@ class Measure:
         return statistic
 
     def _mean_of_groups(self, groups: Sequence[Sequence[Record]]) -> Statistic | None:
-        """The unweighted mean of the values of groups of records; None if one has no value."""
+        """The unweighted mean of the groups' values; None if one of them has no value."""
         statistics: list[Statistic] = []
         for records in groups:
             statistic = self.statistic_of(records)
@@ -232,7 +238,10 @@ class Measure:
         return ratio(map(unit_of, records), numbers)
 
     def statistics_by_scope(self, records: Sequence[Record]) -> dict[str, Statistic]:
-        """The statistic of each scope that has a value; empty if all rows together have none."""
+        """The statistic by scope, for all rows under ``all``; empty if all rows have no value.
+
+        Scopes without a value are left out.
+        """
         statistics: dict[str, Statistic] = {}
         for scope, scope_records in self.records_by_scope(records).items():
             statistic = self.statistic_of(scope_records)
@@ -243,44 +252,49 @@ class Measure:
         return statistics
 
     def estimate(
-        self, records: Sequence[Record], scope: str = OVERALL, stderr_resamples: int = 0
+        self, scope_records: Sequence[Record], scope: str = OVERALL, stderr_resamples: int = 0
     ) -> Estimate | None:
-        """The value of a scope with its 95 % interval; None where there is no value.
+        """The value of one scope with its 95 % interval; None where there is no value.
 
         Args:
-            records: those of the scope that count, at least one.
+            scope_records: the records that count in this scope (`records_by_scope`), at least one.
             scope: the name of the scope.
             stderr_resamples: resamples of the standard error; 0 for none.
         """
         if self.estimate_of is not None:
-            return self._mean_of_repeats(records, scope, self.estimate_of)
-        statistic = self.statistic_of(records)
+            return self._mean_of_repeats(scope_records, scope, self.estimate_of)
+        statistic = self.statistic_of(scope_records)
         if statistic is None:
             return None
         stderr = None
         if stderr_resamples:
+            # `statistic.value` is the function from sums to the value, `total()` the value itself.
             stderr = intervals.standard_error(statistic.rows, statistic.value, stderr_resamples)
-        return Estimate.of(statistic.total(), self._interval(statistic, records), stderr)
+        return Estimate.of(statistic.total(), self._interval(statistic, scope_records), stderr)
 
     def _mean_of_repeats(
-        self, records: Sequence[Record], scope: str, estimate_of: EstimateOfRecords
+        self, scope_records: Sequence[Record], scope: str, estimate_of: EstimateOfRecords
     ) -> Estimate | None:
-        """The mean of the estimates of each repeat; None if one has no value."""
+        """The mean of the estimates of each repeat; None if one of them has no value."""
         estimates: list[Estimate] = []
-        for answers in by_repeat(records):
-            estimate = estimate_of(answers, scope)
+        for records_of_repeat in by_repeat(scope_records):
+            estimate = estimate_of(records_of_repeat, scope)
             if estimate is None:
                 return None
             estimates.append(estimate)
         return estimates[0] if len(estimates) == 1 else Estimate.mean(estimates)
 
-    def _interval(self, statistic: Statistic, records: Sequence[Record]) -> Interval | None:
-        """The 95 % interval of the statistic of records; None where there is no sound one.
+    def _interval(self, statistic: Statistic, scope_records: Sequence[Record]) -> Interval | None:
+        """The 95 % interval of the value of one scope; None where there is no sound one.
 
         A mean of groups that share units is resampled over units. A mean of groups without a common
         unit is one of independent values (MOVER, Zou & Donner 2008).
+
+        Args:
+            statistic: that of the records.
+            scope_records: the records, which tell the groups that the statistic averages.
         """
-        groups = self.averaged_groups(records)
+        groups = self.averaged_groups(scope_records)
         if len(groups) == 1:
             return self.interval.interval_of(statistic)
         units_of_groups = sum(len(set(map(unit_of, group))) for group in groups)

@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from figlang_tasks.answers.text import Answer
+from figlang_tasks.core.benchmark import parse_request
 from figlang_tasks.core.record import Record
 from figlang_tasks.core.text import listing, printable
 from figlang_tasks.scoring.measure import Measure
@@ -22,13 +23,13 @@ from figlang_tasks.scoring.readings import (
     has_unread_words,
 )
 
-LEAST_READ = 0.5
+MIN_READ_SHARE = 0.5
 """Share of outputs that must be read, for the metrics to be about the model."""
 
-MOST_UNREAD = 0.05
+MAX_UNREAD_SHARE = 0.05
 """Share of outputs that may be left unread, before the score is called a lower bound."""
 
-MOST_DISSENT = 0.1
+MAX_DISPUTED_SHARE = 0.1
 """Share of outputs that the paper's rules and our reader may take for different labels."""
 
 _MOST_EXAMPLES = 3
@@ -74,15 +75,17 @@ def output_warnings(
         measures: those of the task, by name.
         records: those of the task.
         outputs: what the model said, in the order of the records; empty if that was not kept.
-        run: the run, as a command line takes it.
+        run: the path of the run, for a command that a warning suggests; ``RUN`` stands for it while
+            the run has no path.
     """
     warnings = [_unfinished_warning(records), _empty_warning(records)]
     readings = count_readings(records)
-    unread = [index for index, record in enumerate(records) if has_unread_words(record)]
-    about_unread = unread_warning(readings, _examples(unread, outputs))
+    unread_indices = [index for index, record in enumerate(records) if has_unread_words(record)]
+    about_unread = unread_warning(readings, _examples(unread_indices, outputs))
     if about_unread:
         warnings.append(". ".join([about_unread, *_remedies(readings, records, run)]))
-    if not says_nothing(readings):  # else it is no news that readers disagree
+    # Where few answers could be read, readers also disagree, and the warning above says it all.
+    if not has_too_few_read(readings):
         warnings.append(_disagreement_warning(measures, records, outputs))
     return [warning for warning in warnings if warning]
 
@@ -115,19 +118,23 @@ def unread_warning(readings: Readings | None, examples: str = "") -> str:
     """What unread answers mean for the score of a task; "" if nearly all answers were read.
 
     It is also "" if all that was left is empty, since no reader could have read more.
+
+    Args:
+        readings: None if the task has no answers in words, which gives "".
+        examples: some unread answers, quoted; "" for none.
     """
     if readings is None:
         return ""
     left = readings["left"]
     unread = sum(left.values())
     answers = _count_answers(readings)
-    if says_nothing(readings):
+    if has_too_few_read(readings):
         quoted = f" (for example {examples})" if examples else ""
         return (
             f"No answer could be read in {unread} of {answers} outputs{quoted}: these scores say"
             " nothing about the model"
         )
-    if unread <= MOST_UNREAD * answers or not leaves_words(readings):
+    if unread <= MAX_UNREAD_SHARE * answers or not has_unread_texts(readings):
         return ""
 
     details = counts_text(left)
@@ -144,34 +151,54 @@ def unread_warning(readings: Readings | None, examples: str = "") -> str:
     )
 
 
-def says_nothing(readings: Readings | None) -> bool:
-    """Whether so few answers were read that the scores are not about the model."""
+def has_too_few_read(readings: Readings | None) -> bool:
+    """Whether so few answers were read that the scores are not about the model.
+
+    False for None, which stands for a task without answers in words.
+    """
     if readings is None:
         return False
-    return sum(readings["left"].values()) > (1 - LEAST_READ) * _count_answers(readings)
+    return sum(readings["left"].values()) > (1 - MIN_READ_SHARE) * _count_answers(readings)
 
 
-def leaves_words(readings: Readings | None) -> bool:
-    """Whether an answer that was not read holds words, which a language model may read."""
-    return readings is not None and not set(readings["left"]) <= set(WITHOUT_WORDS)
+def has_unread_texts(readings: Readings | None) -> bool:
+    """Whether any unread answer holds words, which a language model may read; False for None."""
+    if readings is None:
+        return False
+    return any(status not in WITHOUT_WORDS for status in readings["left"])
 
 
 def _count_answers(readings: Readings) -> int:
+    """The number of outputs: answers that were read, that were left, and scores."""
     return sum(readings["read"].values()) + sum(readings["left"].values()) + readings["scores"]
 
 
 def _remedies(readings: Readings | None, records: Sequence[Record], run: str) -> list[str]:
-    """What may help against unread answers, in sentences without a full stop."""
+    """What may help against unread answers, in sentences without a full stop.
+
+    Args:
+        readings: how the answers were read.
+        records: those of the task.
+        run: the path of the run, as a command line takes it.
+    """
     remedies: list[str] = []
     is_read_by_model = any(READ_BY in record for record in records)
-    if leaves_words(readings) and not is_read_by_model:
+    can_be_read = has_unread_texts(readings) and _offers_choice(records[0])
+    if can_be_read and not is_read_by_model:
         remedies.append(f"`{read_command(run)}` has a language model read them")
-    if says_nothing(readings):
+    if has_too_few_read(readings):
         remedies.append(
             "The model's chat template (lm_eval: --apply_chat_template), a few-shot task or a"
             " larger model may help"
         )
     return remedies
+
+
+def _offers_choice(record: Record) -> bool:
+    """Whether the task of a record says what its answers choose from (module ``choice``)."""
+    benchmark, _ = parse_request(record["request"])
+    choice = benchmark.module("choice")
+    return choice is not None and choice.choice_of(record) is not None
 
 
 def read_command(run: str) -> str:
@@ -183,29 +210,32 @@ def _disagreement_warning(
     measures: Mapping[str, Measure], records: Sequence[Record], outputs: Sequence[str | None]
 ) -> str:
     """A warning if the paper's rules and a careful reader differ in many outputs, else ""."""
-    disputed = _disputed(measures, records)
-    if len(disputed) <= MOST_DISSENT * len(records):
+    disputed_indices = _disputed_indices(measures, records)
+    if len(disputed_indices) <= MAX_DISPUTED_SHARE * len(records):
         return ""
     warning = (
         "its values depend on the reader: the paper's rules and a careful reader differ in"
-        f" {len(disputed)} of {len(records)} outputs (parse_disagreement)"
+        f" {len(disputed_indices)} of {len(records)} outputs (parse_disagreement)"
     )
-    examples = _examples(disputed, outputs)
+    examples = _examples(disputed_indices, outputs)
     if examples:
         warning += f", such as {examples}"
     return warning
 
 
-def _disputed(measures: Mapping[str, Measure], records: Sequence[Record]) -> list[int]:
-    """The indices of the records that the paper's rules and a careful reader read differently."""
+def _disputed_indices(measures: Mapping[str, Measure], records: Sequence[Record]) -> list[int]:
+    """The indices of the records that the paper's rules and a careful reader read differently.
+
+    Empty for a task without the measure ``parse_disagreement``.
+    """
     measure = measures.get("parse_disagreement")
     if measure is None or measure.value_of_record is None:
         return []
-    disputed: list[int] = []
+    disputed_indices: list[int] = []
     for index, record in enumerate(records):
         if measure.applies(record) and measure.value_of_record(record):
-            disputed.append(index)
-    return disputed
+            disputed_indices.append(index)
+    return disputed_indices
 
 
 def _examples(indices: Sequence[int], outputs: Sequence[str | None]) -> str:

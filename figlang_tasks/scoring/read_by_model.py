@@ -50,7 +50,7 @@ class Reading(TypedDict):
 
 
 def with_reading(record: Record) -> Record:
-    """The record as if our readers had read its answer the way the language model did."""
+    """The record as if our own rules had read its answer the way the language model did."""
     reading: Reading | None = record.get(READ_BY)
     if reading is None:
         return record
@@ -58,7 +58,10 @@ def with_reading(record: Record) -> Record:
 
 
 def read_by_model(measure: Measure) -> Measure:
-    """A copy of a measure that takes a language model's readings of answers that ours left."""
+    """A copy of a measure that takes a language model's readings of answers that ours left.
+
+    Its name ends in `SUFFIX`. The measure is recomputable (`Measure.is_recomputable`).
+    """
     value_of_record = measure.value_of_record
     statistic = measure.statistic
     answer = measure.answer
@@ -102,7 +105,7 @@ def headline_measure(measures: Measures, records: Sequence[Record]) -> Measure |
     Measures that need more than the records, such as large models, are passed over.
     """
     for measure in sorted(measures.all, key=lambda measure: measure.order):
-        if measure.is_diagnostic:
+        if measure.is_diagnostic:  # these come last
             return None
         if measure.is_recomputable and OVERALL in measure.statistics_by_scope(records):
             return measure
@@ -110,7 +113,7 @@ def headline_measure(measures: Measures, records: Sequence[Record]) -> Measure |
 
 
 def with_read_by_model(measures: Measures, records: Sequence[Record]) -> Measures:
-    """The measures, with a copy of the headline one by a language model's readings behind it.
+    """The measures of a task, with a copy of its headline measure by `read_by_model` behind it.
 
     The measures stay as they are if no language model has read the records.
     """

@@ -59,10 +59,9 @@ def has_unread_words(record: Record) -> bool:
 
 
 def count_readings(records: Iterable[Record]) -> Readings | None:
-    """Count answers by the rule that read them, and those that were left by status.
+    """Count answers by the rule that read them, and unread ones by status; None without words.
 
-    Records without a status are of outputs that nobody reads, such as captions. None if there are
-    no answers in words.
+    Records without a status are of outputs that nobody reads, such as captions, and do not count.
     """
     read: Counter[str] = Counter()
     left: Counter[str] = Counter()

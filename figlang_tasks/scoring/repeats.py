@@ -30,7 +30,7 @@ def evaluate_repeats(
     evaluated = [measure for measure in measures.all if measure.name in estimates]
     if len(repeats) == 1 or not evaluated:
         return None
-    headline = min(evaluated, key=lambda measure: measure.order)
+    headline = min(evaluated, key=lambda measure: measure.order)  # the smallest is the headline
     summary: dict[str, str | int | float] = {
         "answers": len(repeats),
         "metric": headline.name,
@@ -62,10 +62,14 @@ def _value_of_majority(repeats: Sequence[Sequence[Record]], measure: Measure) ->
 def _majority_record(
     answers: Sequence[Record], answer_of: Callable[[Record], Hashable]
 ) -> dict[str, object]:
-    """The first record with the answer that most answers to its row give, as if asked once.
+    """The first record with the answer that most answers to its row give, without its repeat.
 
     Of answers given equally often the first one wins. What could not be read has no vote, unless
     nothing could be read.
+
+    Args:
+        answers: the records of all answers to one row.
+        answer_of: the label or option in a record; None where none was read.
     """
     votes: Counter[Hashable] = Counter()
     for record in answers:
@@ -74,4 +78,5 @@ def _majority_record(
             votes[answer] += 1
     winner = votes.most_common(1)[0][0] if votes else None
     chosen = next(record for record in answers if answer_of(record) == winner)
+    # Without the number of the repeat the row counts as answered once.
     return {field: content for field, content in chosen.items() if field != REPEAT}

@@ -85,16 +85,21 @@ class Task:
             entries.append(
                 {
                     "metric": measure.name,
-                    "aggregation": _aggregator(measure.name, self),
+                    "aggregation": _placeholder_aggregation(measure.name, self),
                     "higher_is_better": measure.higher_is_better,
                 }
             )
         return entries
 
     def answer_record(self, document: Document, output: str | None) -> Record:
-        """The record of an answer: by scores if it has one per candidate, else by its words."""
+        """The record of an answer: by scores if it has one per candidate, else by its words.
+
+        Args:
+            document: the row that was asked.
+            output: words, or scores in the JSON of `score_requests`; None if there is none.
+        """
         if self.record_of_scores is not None:
-            scores = score_requests.read_answer(output)
+            scores = score_requests.read_answer(output)  # None: the output is words
             if scores is not None and len(scores) == len(document[self.candidates]):
                 return self.record_of_scores(document, scores)
         return self.record(document, output)
@@ -121,11 +126,11 @@ def process_results(doc: Document, results: Sequence[str]) -> MetricValues:
     return task.values(doc, task.answer_record(doc, results[0]))
 
 
-def _aggregator(metric: str, task: Task) -> Callable[[Sequence[object]], float]:
-    """A function that stands for a metric in a task file, with its kind of task as ``task``.
+def _placeholder_aggregation(metric: str, task: Task) -> Callable[[Sequence[object]], float]:
+    """A function that returns NaN and stands for a metric in a task file.
 
-    It computes nothing: `figlang_tasks.harness.judgement` evaluates all records at once, and fills
-    the values in.
+    It computes nothing: `figlang_tasks.harness.judgement` finds the kind of task in its attribute
+    ``task``, evaluates all records at once, and fills the values in.
     """
 
     def aggregate(numbers: Sequence[object]) -> float:

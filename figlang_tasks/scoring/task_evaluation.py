@@ -34,9 +34,10 @@ class JudgedAnswer:
     output: str | None
 
     def __post_init__(self) -> None:
+        """Mark the record of an output that is a thought alone."""
         is_by_scores = self.record.get("status") == "scores"
         is_explained_in_thought = self.record.get("rule") == EXPLAINED
-        if is_by_scores or is_explained_in_thought:
+        if is_by_scores or is_explained_in_thought:  # then the output needs no words after it
             return
         if is_thought_alone(self.output):
             self.record[UNFINISHED.name] = True
@@ -66,18 +67,19 @@ class TaskEvaluation:
         answers: Sequence[JudgedAnswer],
         task: Task,
         name: str,
-        scorer: str | Literal[False] | None = None,
+        scorer_option: str | Literal[False] | None = None,
     ) -> TaskEvaluation:
-        """Evaluate all answers to a task.
+        """Evaluate all answers to a task; a measure that fails has NaN.
 
-        Explanations are scored first, warnings about the outputs are logged, and a measure that
-        fails has NaN.
+        Explanations are scored first, and their scores written into the records. Warnings about
+        the outputs are logged.
 
         Args:
             answers: the answers of the whole run, several to a row with ``--repeats``.
             task: the kind of task.
             name: of the task file, for the log.
-            scorer: the task's option.
+            scorer_option: the option `scorer` of the task file; False turns scores off, None takes
+                the option that the records hold.
         """
         records = [answer.record for answer in answers]
         outputs = [answer.output for answer in answers]
@@ -86,14 +88,16 @@ class TaskEvaluation:
 
         explanation_scores = None
         if task.scheme is not None:
-            explanation_scores = explanations.score(records, task.scheme, scorer)
+            # This also writes the scores into the records, from which the measures take them.
+            explanation_scores = explanations.score(records, task.scheme, scorer_option)
         _log_warnings(task, records, outputs, name)
+        # In a run a measure that fails has NaN, and measures log what they leave out.
         estimates = evaluate(records, measures, STDERR_RESAMPLES, in_run=True)
 
         def compute_repeats() -> RepeatsSummary | None:
             return evaluate_repeats(records, measures, estimates)
 
-        repeats = guarded("maj@K", compute_repeats, None)
+        repeats = guarded("maj@K", compute_repeats, fallback=None)
         return cls(records, outputs, estimates, explanation_scores, repeats)
 
     def value(self, metric: str) -> float:
@@ -102,10 +106,10 @@ class TaskEvaluation:
         return math.nan if estimate is None else float(estimate.value)
 
     def metadata(self) -> dict[str, Any]:
-        """What results files say of the task beside its values, as far as only the records know it.
+        """Facts for the metadata of the task in results files, by name; each only if it is known.
 
-        That is the scorer of explanations and its kernel, the revision of the data, the settings of
-        BLEU, and how answers were read.
+        They are the scorer of explanations and its kernel, the revision of the data, the settings
+        of BLEU, and how answers were read.
         """
         metadata: dict[str, Any] = {}
         if self.explanation_scores:
@@ -114,9 +118,9 @@ class TaskEvaluation:
             if scores.kernel:
                 metadata["explanation_kernel"] = scores.kernel
         for field, name in (("revision", "data_revision"), ("bleu", "bleu")):
-            texts = {str(record[field]) for record in self.records if field in record}
-            if texts:
-                metadata[name] = ", ".join(sorted(texts))
+            contents = {str(record[field]) for record in self.records if field in record}
+            if contents:
+                metadata[name] = ", ".join(sorted(contents))
         readings = count_readings(self.records)
         if readings:
             metadata["readings"] = readings
@@ -132,5 +136,5 @@ def _log_warnings(
         return output_warnings(task.measures.by_name, records, outputs)
 
     no_warnings: list[str] = []
-    for warning in guarded("parse_rate", find_warnings, no_warnings):
+    for warning in guarded("parse_rate", find_warnings, fallback=no_warnings):
         logger.warning(f"figlang_tasks: {name}: {warning}")

@@ -80,7 +80,7 @@ def check_whole(run: Run) -> None:
 
 
 def single_task(run: Run, description: str, is_wanted: Callable[[TaskRun], bool]) -> TaskRun:
-    """The one task of a run that a submission is made of.
+    """Find the one task of a run that can be submitted; an error if there are none or several.
 
     Args:
         description: what the task is, for messages.
@@ -109,7 +109,7 @@ def tasks_by_name(runs: Sequence[Run]) -> dict[str, TaskRun]:
 
 
 def unique_tasks(named_tasks: Iterable[tuple[str, TaskRun]]) -> dict[str, TaskRun]:
-    """The tasks by their names; an error if two have one name."""
+    """Make a dictionary of tasks by name; an error if two tasks share a name."""
     tasks: dict[str, TaskRun] = {}
     for name, task in named_tasks:
         earlier = tasks.setdefault(name, task)
@@ -185,7 +185,7 @@ def utf8_text(text: str) -> str:
 
 
 def zip_files(contents: Mapping[str, bytes]) -> bytes:
-    """A zip of files, given by name; the same files give the same bytes."""
+    """Zip files, given by name; the same files give the same bytes."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         for name, content in contents.items():

@@ -26,7 +26,7 @@ def submission_of(benchmark: Benchmark) -> Submission:
 def write_zip(
     benchmark: Benchmark, runs: Sequence[Run], output: Path
 ) -> tuple[list[str], list[str]]:
-    """Write the zip of the runs of a model.
+    """Write the zip that a benchmark's leaderboard takes, from the runs of one model.
 
     Returns:
         The names of the files in the zip, and of the tasks that they are made of.
@@ -49,7 +49,7 @@ def write_zip(
 def _submitted_tasks(
     benchmark: Benchmark, submission: Submission, runs: Sequence[Run]
 ) -> dict[str, TaskRun]:
-    """The tasks of the runs that the leaderboard takes, by the part of the data; at least one."""
+    """Find the tasks that a leaderboard takes, by part of the data; an error if there are none."""
     dataset = benchmark.source.name
     named_tasks = []
     for run in runs:

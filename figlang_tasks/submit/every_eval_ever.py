@@ -107,7 +107,7 @@ def model_id(run: Run) -> str | None:
 
 
 def _checked_model(run: Run, model: str | None) -> str:
-    """DEVELOPER/MODEL, by default as a run names it; both names can be folders."""
+    """Check that a model, by default as the run names it, is DEVELOPER/MODEL; return it."""
     model = model or model_id(run)
     if model is None:
         raise SubmissionError(
@@ -125,7 +125,7 @@ def _checked_model(run: Run, model: str | None) -> str:
 def _files(
     run: Run, tasks: Sequence[TaskRun], model: str, evaluator: Evaluator, with_samples: bool
 ) -> dict[str, bytes]:
-    """The contents of the files for tasks of one dataset, by path below the folder."""
+    """Make the files for the tasks of one dataset: contents by path below the folder."""
     collection = tasks[0].data.dataset.lower()
     stem = f"data/{collection}/{model}/{_uuid(collection, model, tasks)}"
     now = f"{time.time():.3f}"
@@ -187,7 +187,7 @@ def _json(content: JsonObject, indent: int | None = None) -> bytes:
 
 
 def _library(run: Run) -> JsonObject:
-    """The harness, with the version of this package."""
+    """Describe the harness, with the version of this package."""
     name, version = provenance.harness(run)
     return {
         "name": name,
@@ -197,7 +197,7 @@ def _library(run: Run) -> JsonObject:
 
 
 def _model_info(run: Run, model: str) -> JsonObject:
-    """The model, and how the harness ran it."""
+    """Describe the model, and how the harness ran it."""
     return {
         "name": run.name,
         "id": model,
@@ -213,7 +213,7 @@ def _model_info(run: Run, model: str) -> JsonObject:
 
 
 def _results(run: Run, tasks: Sequence[TaskRun]) -> list[JsonObject]:
-    """A result for each value of the tasks, in every scope."""
+    """Describe each value of the tasks, in every scope."""
     results = []
     for task in tasks:
         for value in reported_values(task, all_scopes=True):
@@ -222,7 +222,7 @@ def _results(run: Run, tasks: Sequence[TaskRun]) -> list[JsonObject]:
 
 
 def _result(run: Run, task: TaskRun, value: ReportedValue) -> JsonObject:
-    """A value with its metric, its data and how answers were generated."""
+    """Describe a value: its metric, its data and how answers were generated."""
     name, measure, estimate = value
     low, high = measure.bounds
     return {
@@ -253,7 +253,7 @@ def _bound(bound: float) -> float | str:
 
 
 def _score_details(measure: Measure, estimate: Estimate) -> JsonObject:
-    """A value, with its interval where it has one."""
+    """Describe a value with its interval, if it has one."""
     score: JsonObject = {"score": estimate.value}
     if estimate.low is None or estimate.high is None:
         return score
@@ -274,7 +274,7 @@ def _score_details(measure: Measure, estimate: Estimate) -> JsonObject:
 
 
 def _source_data(task: TaskRun) -> JsonObject:
-    """The dataset of a task: a repository of the hub, or another source."""
+    """Describe the dataset of a task: a repository of the hub, or another source."""
     repository, revision = hub_source(task)
     additional_details = details(
         part=task.data.part,
@@ -298,7 +298,7 @@ def _source_data(task: TaskRun) -> JsonObject:
 
 
 def _generation_config(run: Run, task: TaskRun) -> JsonObject:
-    """How answers were generated: options that the schema has, and all others as details."""
+    """Describe how answers were generated: options of the schema, and all others as details."""
     options = task.config.get("generation_kwargs")
     options = redacted(options) if isinstance(options, Mapping) else {}
     other_options = {}

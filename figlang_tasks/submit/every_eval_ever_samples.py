@@ -25,7 +25,7 @@ class SampleIds(NamedTuple):
 
 
 def sample_rows(task: TaskRun, ids: SampleIds) -> list[JsonObject]:
-    """A row for each sample that has a score; none if no metric scores single samples."""
+    """Make a row for each sample that has a score; none if no metric scores single samples."""
     measure = _sample_measure(task)
     if measure is None or measure.value_of_record is None:
         return []
@@ -41,7 +41,7 @@ def sample_rows(task: TaskRun, ids: SampleIds) -> list[JsonObject]:
 
 
 def _sample_measure(task: TaskRun) -> Measure | None:
-    """The first metric that scores single samples and says how good they are; None if none does."""
+    """Find the first metric that says how good single samples are; None if none does."""
     for measure in task.measures.all:
         if measure.value_of_record is None or measure.is_diagnostic:
             continue
@@ -53,7 +53,7 @@ def _sample_measure(task: TaskRun) -> Measure | None:
 def _sample_row(
     task: TaskRun, sample: Mapping[str, Any], metric: str, score: float, ids: SampleIds
 ) -> JsonObject:
-    """A sample with its prompt, its outputs, what was read from them, and its score."""
+    """Describe a sample: its prompt, its outputs, what was read from them, and its score."""
     record = sample["sample"]
     prompt = utf8_text(str(sample.get("input", "")))
     reference = utf8_text(str(sample.get("target", "")))
@@ -79,7 +79,7 @@ def _sample_row(
 
 
 def _attribution(record: Record, answer: object) -> JsonObject:
-    """What was read from an output, and by which rule; what is no text is written as JSON."""
+    """Describe what was read from an output, and by which rule; what is no text as JSON."""
     answer_text = answer if isinstance(answer, str) else json.dumps(answer)
     method = record.get("rule") or record.get("status") or "custom"
     return {

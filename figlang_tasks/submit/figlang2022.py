@@ -31,7 +31,7 @@ class _Line(TypedDict):
 
 
 def write_lines(run: Run, output: Path, fallback: str | None = None) -> tuple[TaskRun, int]:
-    """Write the submission as JSON lines, in the order of the task's blind file.
+    """Write the FigLang 2022 submission as JSON lines, in the order of the blind file.
 
     An output without a label is an error unless there is a `fallback`: after an empty label the
     organisers' script gives rows the explanation scores of other rows, and this package does not
@@ -65,11 +65,12 @@ def _is_blind_task(task: TaskRun) -> bool:
 
 
 def _submission_lines(measures: Measures, records: Sequence[Record]) -> list[_Line]:
-    """The lines of the submission in the order of the blind file."""
+    """Make the lines of the submission, in the order of the blind file."""
     return sorted(map(_submission_line, records), key=lambda line: line["codalab_id"])
 
 
 def _submission_line(record: Record) -> _Line:
+    """Make the submission line of a record."""
     label = record["predicted"]
     return {
         "codalab_id": record["codalab_id"],

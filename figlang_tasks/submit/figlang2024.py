@@ -82,7 +82,7 @@ class SubmissionCounts(TypedDict):
 
 
 def write(run: Run, output: Path) -> SubmissionCounts:
-    """Write the zip of a run on V-FLUTE's test split.
+    """Write the FigLang 2024 submission of a run on V-FLUTE's test split.
 
     The board fails where its first row has no explanation, and finds rows by their ids. So the
     first row with an explanation is written before all others.
@@ -121,7 +121,7 @@ def _is_submittable(task: TaskRun) -> bool:
 
 
 def _predictions(measures: Measures, records: Sequence[Record]) -> list[Prediction]:
-    """The rows of the submission in the order of the split, which the ids end with."""
+    """Make the rows of the submission, in the order of the split, which the ids end with."""
     in_order = sorted(records, key=lambda record: int(record["id"].rpartition("-")[2]))
     predictions = []
     for record in in_order:
@@ -188,7 +188,7 @@ def read(path: Path) -> pd.DataFrame:
 
 
 def _read_member(path: Path) -> bytes:
-    """The content of ``pred.csv`` in a zip."""
+    """Read ``pred.csv`` out of a zip."""
     try:
         files.check_file(path)
         with zipfile.ZipFile(path) as archive:
@@ -230,7 +230,7 @@ class BoardScores(TypedDict):
 
 
 def score(path: Path, get_scorer: Callable[[], Scorer]) -> BoardScores:
-    """Compute what the board would for a submission: macro F1 over the two labels.
+    """Score a submission as the board does, by macro F1 over the two labels.
 
     A missing label counts as the wrong one, as does a label whose explanation scores at or below
     the threshold. A missing explanation is scored as the text ``nan``.

@@ -37,7 +37,7 @@ README = "README.md"
 def write(
     runs: Sequence[Run], folder: Path, verdicts: Sequence[str] = ()
 ) -> tuple[list[Path], list[str]]:
-    """Write the results of one model into a folder in the layout of its repository.
+    """Write ``.eval_results`` and the model card of a model, in the layout of its repository.
 
     Args:
         runs: of one model, without a task that two of them have.
@@ -68,18 +68,17 @@ def write(
     contents = {README: model_card.place_section(section, old_readme)}
     without_entries = []
     for dataset, entries in entries_by_dataset.items():
-        if not entries:
+        if entries:
+            contents[f"{FOLDER}/{dataset}.yaml"] = _to_yaml(eval_result_entries_to_yaml(entries))
+        else:
             without_entries.append(dataset)
-            continue
-        contents[f"{FOLDER}/{dataset}.yaml"] = yaml.safe_dump(
-            eval_result_entries_to_yaml(entries),
-            sort_keys=False,
-            allow_unicode=True,
-            width=10_000,
-        )
     for path, text in contents.items():
         write_whole(folder / path, text.encode("utf-8"))
     return [folder / path for path in contents], without_entries
+
+
+def _to_yaml(content: object) -> str:
+    return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=10_000)
 
 
 def read_card(readme: Path) -> str:
@@ -91,7 +90,7 @@ def read_card(readme: Path) -> str:
 
 
 def _entries(run: Run, task: TaskRun) -> list[EvalResultEntry]:
-    """An entry for each metric of a task; none if its dataset has no repository on the hub."""
+    """Make an entry for each metric of a task; none if its dataset is not on the hub."""
     from huggingface_hub import EvalResultEntry
 
     repository, revision = hub_source(task)
@@ -121,7 +120,7 @@ def _entries(run: Run, task: TaskRun) -> list[EvalResultEntry]:
 
 
 def _value_note(reported: ReportedValue) -> str:
-    """What a value is: the metric, its unit and the interval."""
+    """Describe a value: its metric, unit and interval."""
     name, measure, estimate = reported
     note = f"{name}, {'percent' if measure.percent else 'points'}"
     if estimate.low is not None and estimate.high is not None:
@@ -132,7 +131,7 @@ def _value_note(reported: ReportedValue) -> str:
 
 
 def _task_notes(run: Run, task: TaskRun) -> list[str]:
-    """What the values of a task depend on: data, prompts, scorer and versions."""
+    """Name what the values of a task depend on: data, prompts, scorer and versions."""
     notes = [f"{task.data.name}, {len(task.samples)} rows, digest {task.data.digest}"]
     if task.version:
         notes.append(f"task version {task.version}")

@@ -92,7 +92,7 @@ def _check_one_model(runs: Sequence[Run]) -> None:
 
 
 def _family_name(tasks: Mapping[str, TaskRun]) -> str:
-    """The one family whose tasks are there, all four of them."""
+    """Find the family that the tasks are of; an error unless all four of one are there."""
     missing_by_family: dict[str, list[str]] = {}
     for name, family in FAMILIES.items():
         missing = [task for task in family.tasks() if task not in tasks]
@@ -111,7 +111,7 @@ def _family_name(tasks: Mapping[str, TaskRun]) -> str:
 
 
 def _row(model: str, tasks: Sequence[TaskRun], metric: str) -> str:
-    """The row of a model, as a table: a value of each task, two of idioms.
+    """Make the row of a model, as a table: a value of each task, two of idioms.
 
     Args:
         tasks: one for each of `_PHRASES`.
@@ -124,7 +124,7 @@ def _row(model: str, tasks: Sequence[TaskRun], metric: str) -> str:
 
 
 def _values_by_scope(task: TaskRun, metric: str) -> dict[str, float]:
-    """The values of a metric as the samples have them, 0 to 1."""
+    """Compute the values of a metric from the samples of a task, by scope, 0 to 1."""
     part = task.data.part
     check_answers(task, None if part in tables.INFERRED else tables.ROWS.get(part))
     if task.task.startswith("irfl_match"):

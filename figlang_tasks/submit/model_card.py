@@ -49,7 +49,7 @@ def make_section(runs: Sequence[Run], verdicts: Sequence[str] = ()) -> str:
 
 
 def _metrics_table(task: TaskRun) -> str:
-    """A table with a line for each scope and a column for each metric, the main one in bold."""
+    """Make a table with a line for each scope and a column for each metric, the main in bold."""
     numbers = frame.estimates_frame([("", {task.task: task.estimates})]).dropna(subset="value")
     numbers = numbers[numbers["scope"].isin({OVERALL, *task.benchmark.parts.in_short})]
     overall_metrics = numbers["metric"][numbers["scope"] == OVERALL]
@@ -62,7 +62,7 @@ def _metrics_table(task: TaskRun) -> str:
 
 
 def _facts_list(run: Run, task: TaskRun) -> str:
-    """A list of what reproduces the numbers: data, versions, prompts and options."""
+    """List what reproduces the numbers: data, versions, prompts and options."""
     facts = provenance.task_facts(task)
     del facts["samples file"]
     for name, fact in provenance.run_facts(run).items():
@@ -91,7 +91,7 @@ def _code_span(text: str) -> str:
 
 
 def place_section(section: str, readme: str | None) -> str:
-    """A README with a section in place of the earlier one, else at its end.
+    """Put a section into a README, in place of an earlier one or at the end; return the text.
 
     All else stays as it is. Without a README the section is the whole text.
     """

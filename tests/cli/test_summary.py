@@ -10,6 +10,7 @@ import pytest
 from commands import cells
 from demo_runs import estimates, evaluate, mini_tasks
 
+from figlang_tasks.cli import summary
 from figlang_tasks.cli.summary import next_commands, summary_table
 from figlang_tasks.scoring import OVERALL, Estimate, Estimates, to_json
 
@@ -280,3 +281,14 @@ def test_a_warning_about_unread_answers_comes_with_the_command_that_reads_them(
     else:
         assert below == []
         assert other_commands == []
+
+
+def test_without_a_module_choice_no_language_model_is_offered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    readings = {"read": {"alone": 1}, "left": {"ambiguous": 9}, "scores": 0, "left_count_as": "a"}
+    results = results_of({"mini": {"acc": {OVERALL: around(0.5, 10)}}}, readings=readings)
+    results["configs"]["mini"]["dataset_name"] = "figlang_mini,split=test"
+    assert "figlang judge read" in next_commands([results], Path("a"))
+    monkeypatch.setattr(summary, "names_with", lambda module: ())
+    assert "figlang judge read" not in next_commands([results], Path("a"))

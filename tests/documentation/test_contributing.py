@@ -1,6 +1,4 @@
-"""CONTRIBUTING.md: examples/emblems, copied into a checkout, is a benchmark; a new metric is one
-declaration.
-"""
+"""CONTRIBUTING.md: a copy of examples/emblems is a benchmark; a new metric is one declaration."""
 
 from __future__ import annotations
 
@@ -12,19 +10,35 @@ import pytest
 from documents import ROOT, blocks, shell
 
 DOCUMENT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-EMBLEMS = ROOT / "examples" / "emblems"
+FOLDERS = (
+    "figlang_tasks",
+    "metrics",
+    "prompts",
+    "task_yamls",
+    "tests",
+    "docs",
+    "tools",
+    "examples",
+)
 
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of what the package is made of, and the example in its place."""
+    """A copy of what the package, its tests and its documents are made of."""
     folder = tmp_path_factory.mktemp("checkout")
-    for name in ("figlang_tasks", "metrics", "prompts", "task_yamls", "examples/emblems"):
+    for name in FOLDERS:
         shutil.copytree(
             ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "demo_model")
         )
-    shutil.copyfile(ROOT / "pyproject.toml", folder / "pyproject.toml")
+    for path in ROOT.iterdir():
+        if path.suffix in (".md", ".toml", ".cff") or path.name == "Makefile":
+            shutil.copyfile(path, folder / path.name)
     return folder
+
+
+def contents_below(folder: Path) -> dict[Path, bytes]:
+    """The content of every file below a folder."""
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_a_new_metric_is_one_declaration(checkout: Path) -> None:
@@ -48,19 +62,20 @@ def test_a_new_metric_is_one_declaration(checkout: Path) -> None:
 
 @pytest.mark.slow
 def test_a_new_benchmark_is_its_own_files_and_is_evaluated_as_described(checkout: Path) -> None:
-    names = [path.relative_to(EMBLEMS) for path in EMBLEMS.rglob("*") if path.is_file()]
-    assert not any((ROOT / name).exists() for name in names)  # no file of the repository changes
+    before = contents_below(checkout)
     (commands,) = (
-        block.text for block in blocks(DOCUMENT) if block.text.startswith("cp -r examples/emblems")
+        block.text for block in blocks(DOCUMENT) if "tools/new_benchmark.py" in block.text
     )
     said = shell(checkout, commands, checkout)
-    assert "10 passed" in said and "no faults" in said
-    assert "## emblems" in said  # the comparison
+    after = contents_below(checkout)
+    assert before == {path: after[path] for path in before}  # no file of the repository changes
+    assert re.search(r"\b20 passed", said) and "no faults" in said
+    assert "## proverbs" in said  # the comparison
     # Half of the eight sayings fit, and a constant answer is right for these.
     assert re.search(r"majority *\| +8 \| +50\.0", said), said[-3000:]
     assert (checkout / "report.html").read_text(encoding="utf-8").count("data:image/") >= 8
     (command,) = re.findall(r'`(python -c ".*?")` prints the `prompt_hash`', DOCUMENT)
-    declaration = (checkout / "figlang_tasks/benchmarks/emblems/benchmark.py").read_text(
+    declaration = (checkout / "figlang_tasks/benchmarks/proverbs/benchmark.py").read_text(
         encoding="utf-8"
     )
     assert f'prompt_hash="{shell(checkout, command, checkout).strip()}"' in declaration

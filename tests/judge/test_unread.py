@@ -14,7 +14,7 @@ import pytest
 from report_runs import lines_of, write_run
 
 from figlang_tasks.benchmarks.vflute.tasks import scene_graph_process_results
-from figlang_tasks.core.benchmark import parse_request
+from figlang_tasks.core.benchmark import Benchmark, parse_request
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.judge.unread import UnreadAnswer, find_unread, read_option
 from figlang_tasks.results.runs import read
@@ -302,6 +302,15 @@ def test_tasks_without_a_choice_in_words(task: str, reason: str, tmp_path: Path)
     unread = find_unread(read(str(write_run(tmp_path / "both", two_tasks))), "judge-1")
     assert [*unread.tasks] == ["figlang_mini"]
     assert unread.left_out == {task: reason}
+
+
+def test_a_benchmark_without_a_module_choice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = read(str(write_run(tmp_path / "run", {"figlang_mini": lines_of("figlang_mini", 3)})))
+    monkeypatch.setattr(Benchmark, "module", lambda benchmark, name: None)
+    with pytest.raises(FigLangError, match=r"\(figlang_mini: vflute has no module choice\.py, "):
+        find_unread(run, "judge-1")
 
 
 def test_damage_is_named_with_its_place(tmp_path: Path) -> None:

@@ -15,13 +15,13 @@ from xml.etree import ElementTree
 import pytest
 
 from figlang_tasks.report.charts import (
-    BarGroup,
     Chart,
+    IntervalGroup,
     Reference,
-    bar_chart,
     curve_chart,
     difference_row,
     forest_plot,
+    interval_chart,
 )
 from figlang_tasks.report.charts.figure import COLOURS, FULL_WIDTH, HALF_WIDTH, line_style, wrap
 from figlang_tasks.scoring import Estimate
@@ -61,17 +61,20 @@ def curves(*names: str, order: tuple[str, ...] = ()) -> Chart:
     )
 
 
-def bars(*names: str, order: tuple[str, ...] = (), full_width: bool = False) -> Chart:
-    """Bars of these runs in two panels; in the second the first run has no value."""
+def intervals(*names: str, order: tuple[str, ...] = (), full_width: bool = False) -> Chart:
+    """ChartCategory of these runs in two panels; in the second the first run has no value."""
     estimates = {
         name: Estimate(12.5 * (i + 1), 10.0 * i, 14.0 * (i + 1)) for i, name in enumerate(names)
     }
     panels = {
-        "one": {names[0]: BarGroup(estimates), "A": BarGroup(estimates, [CHANCE, *PUBLISHED])},
-        "two": {"A": BarGroup({**estimates, names[0]: Estimate(float("nan"))})},
+        "one": {
+            names[0]: IntervalGroup(estimates),
+            "A": IntervalGroup(estimates, [CHANCE, *PUBLISHED]),
+        },
+        "two": {"A": IntervalGroup({**estimates, names[0]: Estimate(float("nan"))})},
     }
-    return bar_chart(
-        "bars",
+    return interval_chart(
+        "intervals",
         "Title",
         panels,
         axis_label="share",
@@ -106,7 +109,7 @@ def width_of(svg: str) -> float:
     return float(ElementTree.fromstring(svg).attrib["width"])
 
 
-@pytest.mark.parametrize("draw", [curves, bars, forest])
+@pytest.mark.parametrize("draw", [curves, intervals, forest])
 def test_a_chart_is_an_svg_of_its_own_size_with_names_as_text_and_nothing_else(
     draw: Callable[..., Chart],
 ) -> None:
@@ -136,8 +139,8 @@ def test_csv_gives_the_numbers_of_curves_back() -> None:
     assert rows[-1]["low"] == ""
 
 
-def test_csv_gives_the_numbers_of_bars_back() -> None:
-    rows = csv_rows(bars("A", "B"))
+def test_csv_gives_the_numbers_of_intervals_back() -> None:
+    rows = csv_rows(intervals("A", "B"))
     assert rows[0] == {
         "panel": "one",
         "category": "A",
@@ -159,7 +162,7 @@ def test_csv_gives_the_numbers_of_bars_back() -> None:
 
 
 def test_values_stand_in_the_chart() -> None:
-    text = texts(bars("A", "B").svg)
+    text = texts(intervals("A", "B").svg)
     assert "12.5" in text and "chance" in text and "best:BLIP60.0" in text
     text = texts(curves("A").svg)
     assert ".53" in text and ".60" in text
@@ -180,12 +183,12 @@ def test_a_telephone_has_the_labels_of_a_forest_plot_above_its_rows() -> None:
 
 
 def test_the_overview_is_drawn_for_wide_and_for_narrow_pages() -> None:
-    chart = bars("A", full_width=True)
+    chart = intervals("A", full_width=True)
     assert chart.is_wide
     assert texts(chart.svg) == texts(chart.phone_svg)
 
 
-@pytest.mark.parametrize("draw", [bars, curves])
+@pytest.mark.parametrize("draw", [intervals, curves])
 def test_a_run_looks_alike_in_every_chart_of_a_page(draw: Callable[..., Chart]) -> None:
     assert COLOURS[1] in draw("B", order=("A", "B", "C")).svg
     assert COLOURS[0] not in draw("B", order=("A", "B")).svg

@@ -227,7 +227,7 @@ def test_curves_have_the_values_of_the_metrics_and_the_interval_of_all_rows() ->
         assert curves["MuSE", threshold] == pytest.approx(muse, nan_ok=True)
 
 
-def test_bars_by_source_have_the_values_of_the_metrics() -> None:
+def test_charts_by_source_have_the_values_of_the_metrics() -> None:
     reported = weak_and_strong()[1].tasks["figlang_mini"].reported
     rows = csv_rows(chart_of(report(), "figlang_mini: f1 by source"))
     (row,) = (row for row in rows if [*row.values()][:4] == ["f1@53", "MuSE", "run", "strong"])

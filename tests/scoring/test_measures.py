@@ -67,7 +67,22 @@ def test_tables_are_short_and_names_say_one_thing(name: str) -> None:
         declared, declared_scope = declared_measure_and_scope
         assert (declared.name, declared_scope) == (measure.name, scope)
         for attribute in ("higher_is_better", "percent", "role", "interval"):
-            assert getattr(declared, attribute) == getattr(measure, attribute), metric_name
+            expected, value = getattr(declared, attribute), getattr(measure, attribute)
+            assert value == expected, (
+                f"the {attribute} of {metric_name} is {expected!r} in {benchmark_of(declared)}, and"
+                f" {value!r} in {benchmark_of(measure)}. Metrics with the same name must agree in"
+                " all benchmarks: change one, or give it another name"
+            )
+
+
+def benchmark_of(measure: Measure) -> str:
+    """The name of the benchmark that declares a measure."""
+    for name, benchmark in benchmarks().items():
+        for task in benchmark.tasks:
+            for measures_of_task in (task.measures, *task.boards):
+                if any(declared is measure for declared in measures_of_task.all):
+                    return name
+    return "another benchmark"
 
 
 @pytest.mark.parametrize("model", ["weak", "strong"])

@@ -14,6 +14,7 @@ from commands import done
 from demo_runs import Says, evaluate
 
 from figlang_tasks.benchmarks.flute.measures import V2
+from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.scoring import Measures, parse_rate
 from figlang_tasks.scoring import evaluate as evaluate_records
 from figlang_tasks.scoring.output_warnings import output_warnings
@@ -32,6 +33,8 @@ def row(
 ) -> dict[str, Any]:
     """The record of a row: the label by the paper's rules, and by a careful reader."""
     return {
+        "task": "flute",
+        "request": "FLUTE,part=train",
         "id": f"r{number}",
         "predicted": predicted,
         "predicted_strict": careful,
@@ -174,6 +177,23 @@ def test_a_run_that_a_language_model_has_read_is_not_sent_to_it_again() -> None:
         "The score is a lower bound: 1 of 2 answers could not be read and count as wrong (1"
         " unreadable)"
     ]
+
+
+def test_answers_that_choose_nothing_are_not_sent_to_a_language_model(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    warning = (
+        "The score is a lower bound: 1 of 2 answers could not be read and count as wrong (1"
+        " unreadable)"
+    )
+    records = [row(0, None, None, "unreadable"), row(1, 1, 1)]
+    boxes = [
+        {**record, "task": "metaclue_localize", "request": "MetaCLUE,task=localize"}
+        for record in records
+    ]
+    assert output_warnings({}, boxes, []) == [warning]
+    monkeypatch.setattr(Benchmark, "module", lambda benchmark, name: None)
+    assert output_warnings({}, records, []) == [warning]
 
 
 def test_screen_and_compare_warn_of_unread_outputs(

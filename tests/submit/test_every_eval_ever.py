@@ -1,6 +1,4 @@
-"""If these fail, files of Every Eval Ever say something else than the runs, or its datastore
-refuses them.
-"""
+"""If these fail, files of Every Eval Ever differ from the runs, or its datastore refuses them."""
 
 from __future__ import annotations
 
@@ -9,7 +7,7 @@ import json
 import re
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import commands
 import pytest
@@ -21,12 +19,19 @@ from figlang_tasks.core.benchmark import parse_request
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.results import measures, runs
 from figlang_tasks.results.task_run import Run, TaskRun
-from figlang_tasks.submit import SubmissionError, every_eval_ever, hub_source, reported_values
+from figlang_tasks.scoring import Estimate, Measure
+from figlang_tasks.submit import (
+    ReportedValue,
+    SubmissionError,
+    every_eval_ever,
+    hub_source,
+    reported_values,
+)
 
 SCHEMA = Path(__file__).with_name("every_eval_ever.schema.json")
 ABOUT = ("My Lab", "third_party", "me/varied")
 # What the datastore wants of a path (README of every_eval_ever 0.3.0).
-PLACE = re.compile(
+STEM = re.compile(
     r"data/([\w-]+)/me/varied/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
 )
 
@@ -36,24 +41,31 @@ def run() -> Run:
     return runs.read(str(strong()))
 
 
-Written = dict[str, tuple[dict[str, Any], list[dict[str, Any]]]]
+class Dataset(NamedTuple):
+    """What was written for one dataset."""
+
+    aggregate: dict[str, Any]
+    samples: list[dict[str, Any]]
 
 
-def written(run: Run, folder: Path) -> Written:
-    """Aggregate and samples by collection."""
-    found = {}
+Written = dict[str, Dataset]
+"""By the collection of the datastore."""
+
+
+def write(run: Run, folder: Path) -> Written:
+    """Write the files of a run, and read them."""
+    written = {}
     paths = every_eval_ever.write([run], folder, *ABOUT)
     for path in paths:
-        if path.suffix == ".json":
-            aggregate = json.loads(path.read_text())
-            samples = path.with_name(f"{path.stem}_samples.jsonl")
-            lines = (
-                [json.loads(line) for line in samples.read_bytes().split(b"\n")[:-1]]
-                if samples in paths
-                else []
-            )
-            found[path.relative_to(folder).parts[1]] = (aggregate, lines)
-    return found
+        if path.suffix != ".json":
+            continue
+        samples_path = path.with_name(f"{path.stem}_samples.jsonl")
+        samples = []
+        if samples_path in paths:
+            samples = [json.loads(line) for line in samples_path.read_bytes().split(b"\n")[:-1]]
+        collection = path.relative_to(folder).parts[1]
+        written[collection] = Dataset(json.loads(path.read_text()), samples)
+    return written
 
 
 @pytest.fixture(scope="module")
@@ -63,98 +75,118 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def files(run: Run, folder: Path) -> Written:
-    return written(run, folder)
+def written(run: Run, folder: Path) -> Written:
+    return write(run, folder)
 
 
 def test_every_dataset_has_its_files_where_the_datastore_wants_them(
-    run: Run, folder: Path, files: Written
+    run: Run, folder: Path, written: Written
 ) -> None:
-    places = Counter(
-        match and match[0]
-        for path in folder.rglob("*.json*")
-        if (match := PLACE.match(str(path.relative_to(folder))))
-    )
-    assert set(places.values()) == {2} and len(places) == len(files)
-    assert {*files} == {task.data.dataset for task in run.tasks.values()}
+    files_by_stem: Counter[str] = Counter()
+    for path in folder.rglob("*.json*"):
+        match = STEM.match(str(path.relative_to(folder)))
+        if match:
+            files_by_stem[match[0]] += 1
+    assert set(files_by_stem.values()) == {2}
+    assert len(files_by_stem) == len(written)
+    assert set(written) == {task.data.dataset for task in run.tasks.values()}
 
 
-def test_aggregates_hold_what_was_reported(run: Run, folder: Path, files: Written) -> None:
-    told: dict[str, set[str]] = {}
-    for aggregate, lines in files.values():
-        for result in aggregate["evaluation_results"]:
-            task = run.tasks[result["evaluation_name"]]
-            name = result["metric_config"]["metric_name"]
-            told.setdefault(task.task, set()).add(name)
-            of = measures.find_measure(name)
-            assert of is not None
-            estimate = task.reported[of[0].name][of[1]]
-            config, details = result["metric_config"], result["score_details"]
-            assert (details["score"], config["lower_is_better"]) == (
-                estimate.value,
-                not of[0].higher_is_better,
-            )
-            assert ("uncertainty" in details) == (estimate.low is not None)
-            if (uncertainty := details.get("uncertainty")) is not None:
-                ends = uncertainty["confidence_interval"]
-                assert (ends["lower"], ends["upper"], ends["method"]) == (
-                    *estimate[1:3],
-                    of[0].interval.name,
-                )
-                assert (uncertainty["num_samples"], uncertainty.get("num_bootstrap_samples")) == (
-                    estimate.rows, of[0].interval.resamples
-                )  # fmt: skip
-            assert result["source_data"]["source_type"] == "other"  # figlang_mini is on no hub
-            assert result["source_data"]["additional_details"]["figlang_tasks_data"] == str(
-                task.data
-            )
-            assert (
-                result["generation_config"]["additional_details"]["samples_sha256"] == task.sha256
-            )
+def test_aggregates_hold_what_was_reported(run: Run, written: Written) -> None:
+    written_names: set[str] = set()
+    for aggregate, _ in written.values():
         assert aggregate["model_info"]["developer"] == "me"
         ids = [result["evaluation_result_id"] for result in aggregate["evaluation_results"]]
         assert len(set(ids)) == len(ids)
-        detail = aggregate["detailed_evaluation_results"]
-        content = (folder / detail["file_path"]).read_bytes()
+        for result in aggregate["evaluation_results"]:
+            task = run.tasks[result["evaluation_name"]]
+            name = result["metric_config"]["metric_name"]
+            if task.task == "figlang_mini":
+                written_names.add(name)
+            measure_and_scope = measures.find_measure(name)
+            assert measure_and_scope is not None
+            measure, scope = measure_and_scope
+            check_result(result, task, measure, task.reported[measure.name][scope])
+    reported_names = {value.name for value in mini_values(run)}
+    assert {"f1@0", "f1@60_muse", "parse_rate"} <= reported_names
+    assert written_names == reported_names
+
+
+def mini_values(run: Run) -> list[ReportedValue]:
+    return list(reported_values(run.tasks["figlang_mini"], all_scopes=True))
+
+
+def check_result(
+    result: dict[str, Any], task: TaskRun, measure: Measure, estimate: Estimate
+) -> None:
+    """Check that a result holds an estimate of a measure, and where it is from."""
+    details = result["score_details"]
+    assert details["score"] == estimate.value
+    assert result["metric_config"]["lower_is_better"] == (not measure.higher_is_better)
+    assert ("uncertainty" in details) == (estimate.low is not None)
+    if "uncertainty" in details:
+        uncertainty = details["uncertainty"]
+        interval = uncertainty["confidence_interval"]
+        assert interval["lower"] == estimate.low
+        assert interval["upper"] == estimate.high
+        assert interval["method"] == measure.interval.name
+        assert uncertainty["num_samples"] == estimate.rows
+        assert uncertainty.get("num_bootstrap_samples") == measure.interval.resamples
+    source = result["source_data"]
+    assert source["source_type"] == "other"  # figlang_mini is on no hub
+    assert source["additional_details"]["figlang_tasks_data"] == str(task.data)
+    generation = result["generation_config"]["additional_details"]
+    assert generation["samples_sha256"] == task.sha256
+
+
+def test_aggregates_name_their_samples(folder: Path, written: Written) -> None:
+    for aggregate, samples in written.values():
+        reference = aggregate["detailed_evaluation_results"]
+        content = (folder / reference["file_path"]).read_bytes()
         assert b"\\u" not in content  # text as it is, not in escapes
-        assert (detail["checksum"], detail["total_rows"]) == (
-            hashlib.sha256(content).hexdigest(),
-            len(lines),
-        )
-        assert {line["evaluation_result_id"] for line in lines} <= set(ids)
-        assert {line["evaluation_id"] for line in lines} == {aggregate["evaluation_id"]}
-    reported = {name for name, *_ in reported_values(run.tasks["figlang_mini"], all_scopes=True)}
-    assert {"f1@0", "f1@60_muse", "parse_rate"} <= reported == told["figlang_mini"]
+        assert reference["checksum"] == hashlib.sha256(content).hexdigest()
+        assert reference["total_rows"] == len(samples)
+        ids = {result["evaluation_result_id"] for result in aggregate["evaluation_results"]}
+        assert {sample["evaluation_result_id"] for sample in samples} <= ids
+        assert {sample["evaluation_id"] for sample in samples} == {aggregate["evaluation_id"]}
 
 
-def test_the_files_fit_our_stricter_part_of_the_schema(files: Written) -> None:
+def test_the_files_fit_our_stricter_part_of_the_schema(written: Written) -> None:
     schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
-    of = {part: Draft7Validator({**schema, **schema[part]}) for part in ("aggregate", "sample")}
-    for aggregate, lines in files.values():
-        of["aggregate"].validate(aggregate)
-        for line in lines:
-            of["sample"].validate(line)
+    aggregate_validator = Draft7Validator({**schema, **schema["aggregate"]})
+    sample_validator = Draft7Validator({**schema, **schema["sample"]})
+    for aggregate, samples in written.values():
+        aggregate_validator.validate(aggregate)
+        for sample in samples:
+            sample_validator.validate(sample)
 
 
-def test_samples_average_to_what_was_reported(files: Written) -> None:
-    seen = set()
+def test_samples_average_to_what_was_reported(written: Written) -> None:
+    tasks = set()
+    for aggregate, samples in written.values():
+        reported = {}
+        for result in aggregate["evaluation_results"]:
+            reported[result["evaluation_result_id"]] = result["score_details"]["score"]
+        scores_by_result: dict[str, list[float]] = {}
+        for sample in samples:
+            evaluation = sample["evaluation"]
+            assert evaluation["is_correct"] == (evaluation["score"] == 1)
+            scores = scores_by_result.setdefault(sample["evaluation_result_id"], [])
+            scores.append(evaluation["score"])
+        for result_id, scores in scores_by_result.items():
+            tasks.add(result_id.partition("/")[0])
+            mean = sum(scores) / len(scores)
+            assert reported[result_id] == pytest.approx(mean), result_id
+    assert {"figlang_mini", "mini_irfl_match_simile", "figlang_mini_nykms_metaphor"} <= tasks
+
+
+def test_samples_hold_what_was_read(written: Written) -> None:
     extracted: dict[str, set[str]] = {}
-    for aggregate, lines in files.values():
-        scores = {each["evaluation_result_id"]: each for each in aggregate["evaluation_results"]}
-        by_result: dict[str, list[float]] = {}
-        for line in lines:
-            by_result.setdefault(line["evaluation_result_id"], []).append(
-                line["evaluation"]["score"]
-            )
-            assert line["evaluation"]["is_correct"] == (line["evaluation"]["score"] == 1)
-            (read,) = line["answer_attribution"]
-            extracted.setdefault(line["evaluation_name"], set()).add(read["extracted_value"])
-        for result, own in by_result.items():
-            seen.add(result.partition("/")[0])
-            assert scores[result]["score_details"]["score"] == pytest.approx(sum(own) / len(own)), (
-                result
-            )
-    assert {"figlang_mini", "mini_irfl_match_simile", "figlang_mini_nykms_metaphor"} <= seen
+    for _, samples in written.values():
+        for sample in samples:
+            (attribution,) = sample["answer_attribution"]
+            values = extracted.setdefault(sample["evaluation_name"], set())
+            values.add(attribution["extracted_value"])
     assert {"0", "1"} <= extracted["figlang_mini"] <= {"0", "1", "null"}
     assert extracted["mini_irfl_match_simile"] <= {*"0123", "null"}
 
@@ -162,9 +194,7 @@ def test_samples_average_to_what_was_reported(files: Written) -> None:
 def test_the_official_validator_has_no_complaint(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its package needs Python 3.12 and other versions than ours: where somebody has put it on the
-    path.
-    """
+    """Runs where somebody has installed its package, which needs other versions than ours."""
     validate = pytest.importorskip("every_eval_ever.validator.validate")
     paths = every_eval_ever.write([run], tmp_path, *ABOUT)
     monkeypatch.chdir(tmp_path)
@@ -176,8 +206,8 @@ def test_the_official_validator_has_no_complaint(
 
 def test_hub_data_generation_and_command(tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", records(), results())
-    given = ("-o", tmp_path / "out", "--organization", "My Lab", "--relationship", "other")
-    result = commands.figlang("submit", "every-eval-ever", run, *given)
+    options = ("-o", tmp_path / "out", "--organization", "My Lab", "--relationship", "other")
+    result = commands.figlang("submit", "every-eval-ever", run, *options)
     (path,) = (tmp_path / "out").rglob("*.json")
     assert f"written: {path}\nto submit: " in result.stdout
     assert "texts of V-FLUTE, which are gated on the hub" in result.stderr
@@ -185,49 +215,44 @@ def test_hub_data_generation_and_command(tmp_path: Path) -> None:
     (samples,) = (tmp_path / "out").rglob("*_samples.jsonl")
     assert samples.read_bytes().count(b"\n") == 723
     assert aggregate["evaluation_id"].startswith("v-flute/org/model/")
-    assert aggregate["model_info"]["id"] == "org/model"  # as --model_args name it
-    assert aggregate["model_info"]["additional_details"]["model_class"] == "llava_hf"
+    model = aggregate["model_info"]
+    assert model["id"] == "org/model"  # as --model_args name it
+    assert model["additional_details"]["model_class"] == "llava_hf"
+    assert model["additional_details"]["model_args"] == "pretrained=org/model,api_key=[REDACTED]"
     assert "hf_secret" not in json.dumps(aggregate)
     assert aggregate["eval_library"]["version"] == "0.7.3"
     assert aggregate["evaluation_timestamp"] == "1795289956"  # 2026-11-21T19:39:16Z
-    assert (
-        aggregate["model_info"]["additional_details"]["model_args"]
-        == "pretrained=org/model,api_key=[REDACTED]"
-    )
     first = aggregate["evaluation_results"][0]
-    assert first["source_data"]["hf_repo"] == "ColumbiaNLP/V-FLUTE"
-    assert (
-        first["source_data"]["additional_details"]["revision"]
-        == "d920d848e21b6aba96e03704b134c546f89b74f4"
-    )
+    source = first["source_data"]
+    assert source["hf_repo"] == "ColumbiaNLP/V-FLUTE"
+    commit = "d920d848e21b6aba96e03704b134c546f89b74f4"
+    assert source["additional_details"]["revision"] == commit
     arguments = first["generation_config"]["generation_args"]
-    assert (arguments["max_tokens"], arguments["temperature"], "top_p" in arguments) == (
-        256,
-        0,
-        False,
-    )
-    options = {
+    assert arguments["max_tokens"] == 256
+    assert arguments["temperature"] == 0
+    assert "top_p" not in arguments
+    expected_details = {
         "model": "llava_hf",
         "model_args": "pretrained=org/model,api_key=[REDACTED]",
         "batch_size": "1",
+        "num_beams": "3",
     }
-    assert (
-        first["generation_config"]["additional_details"].items()
-        >= (options | {"num_beams": "3"}).items()
-    )
+    details = first["generation_config"]["additional_details"]
+    assert details.items() >= expected_details.items()
     samples.unlink()
-    assert commands.figlang("submit", "every-eval-ever", run, *given, "--no-samples").stderr == ""
-    # The same samples: the same files
-    assert not samples.exists() and [*(tmp_path / "out").rglob("*.json")] == [path]
+    result = commands.figlang("submit", "every-eval-ever", run, *options, "--no-samples")
+    assert result.stderr == ""
+    assert not samples.exists()
+    # The same samples give the same file names.
+    assert list((tmp_path / "out").rglob("*.json")) == [path]
 
 
 def test_models_that_are_no_folders(run: Run, tmp_path: Path) -> None:
     for model in ("x", "a/b/c", "../b", "data/b", "a/b.", "a b/c", "a/"):
         with pytest.raises(SubmissionError, match="must have the form DEVELOPER/MODEL"):
             every_eval_ever.write([run], tmp_path / "out", "me", "other", model)
-    with pytest.raises(
-        SubmissionError, match="does not name a model as DEVELOPER/MODEL: give it with --model"
-    ):
+    message = "does not name a model as DEVELOPER/MODEL: give it with --model"
+    with pytest.raises(SubmissionError, match=message):
         every_eval_ever.write([run], tmp_path / "out", "me", "other")
     assert not (tmp_path / "out").exists()
 
@@ -242,10 +267,8 @@ def test_models_that_are_no_folders(run: Run, tmp_path: Path) -> None:
     ],
 )
 def test_the_id_of_a_model(arguments: str, model: str | None) -> None:
-    assert (
-        every_eval_ever.model_id(Run("run", Path(), {}, {"config": {"model_args": arguments}}))
-        == model
-    )
+    run = Run("run", Path(), {}, {"config": {"model_args": arguments}})
+    assert every_eval_ever.model_id(run) == model
 
 
 @pytest.mark.parametrize(
@@ -269,7 +292,9 @@ def test_the_id_of_a_model(arguments: str, model: str | None) -> None:
 def test_what_a_task_was_evaluated_on(
     dataset_name: str, data: str, revision: str | None, expected: tuple[str | None, str | None]
 ) -> None:
-    line = {"sample": {"id": "1", "data": data} | ({"revision": revision} if revision else {})}
+    record = {"id": "1", "data": data}
+    if revision:
+        record["revision"] = revision
     benchmark, request = parse_request(dataset_name)
     task = TaskRun(
         task="x",
@@ -278,7 +303,7 @@ def test_what_a_task_was_evaluated_on(
         kind=benchmark.task_for(request),
         request=request,
         data=DataId.parse(data),
-        samples=(line,),
+        samples=({"sample": record},),
         reported={},
         config={},
         scorer=None,

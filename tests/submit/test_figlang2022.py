@@ -1,6 +1,4 @@
-"""FigLang 2022 would refuse our submission, or it says something else than the samples, if this
-fails.
-"""
+"""If these fail, FigLang 2022 would refuse our submission, or it differs from the samples."""
 
 from __future__ import annotations
 
@@ -33,21 +31,17 @@ def whole_run(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(hub.DATA_DIR_VARIABLE, str(folder / "data"))
         results = evaluate("flute_codalab", "figlang_random", saved=folder)
-    reported = {
-        name
-        for name in results["results"]["flute_codalab"]
-        if "_stderr" not in name and "," in name
-    }
-    assert {name.partition(",")[0].partition("_ci")[0] for name in reported} == {
-        "parse_rate",
-        "parse_disagreement",
-    }
+    reported = set()
+    for name in results["results"]["flute_codalab"]:
+        if "_stderr" not in name and "," in name:
+            reported.add(name.partition(",")[0].partition("_ci")[0])
+    assert reported == {"parse_rate", "parse_disagreement"}
     (file,) = folder.rglob("*_samples_flute_codalab.jsonl")
     return file.read_bytes()
 
 
 @pytest.fixture
-def lines(whole_run: bytes) -> list[dict[str, Any]]:
+def samples(whole_run: bytes) -> list[dict[str, Any]]:
     return [json.loads(line) for line in whole_run.split(b"\n")[:-1]]
 
 
@@ -55,34 +49,34 @@ submit: Any = partial(commands.figlang, "submit", "figlang2022")
 
 
 def test_the_file_is_what_the_shared_task_takes(
-    tmp_path: Path, lines: list[dict[str, Any]]
+    tmp_path: Path, samples: list[dict[str, Any]]
 ) -> None:
-    lines[3]["sample"] |= {"explanation": "Naïve \u2028 and half \ud83d", "predicted": 0}
-    lines[4]["sample"] |= {"explanation": None}
-    path = write_lines(tmp_path / "samples.jsonl", lines[::-1])
-    told = submit(path, "-o", tmp_path / "submission.jsonl").stdout
-    assert "(1500 rows of FLUTE/codalab:" in told and "to upload: CodaLab, competition 5908" in told
+    samples[3]["sample"] |= {"explanation": "Naïve \u2028 and half \ud83d", "predicted": 0}
+    samples[4]["sample"] |= {"explanation": None}
+    path = write_lines(tmp_path / "samples.jsonl", samples[::-1])
+    printed = submit(path, "-o", tmp_path / "submission.jsonl").stdout
+    assert "(1500 rows of FLUTE/codalab:" in printed
+    assert "to upload: CodaLab, competition 5908" in printed
     text = (tmp_path / "submission.jsonl").read_text(encoding="ascii")
     written = [json.loads(line) for line in text.split("\n")[:-1]]
     assert [list(row) for row in written] == [KEYS] * 1500
-    for expected, row, line in zip(blind_rows(), written, lines, strict=True):
-        assert {key: row[key] for key in KEYS[:4]} == {key: expected[key] for key in KEYS[:4]}
-        assert (
-            row["predicted_label"] == ("Contradiction", "Entailment")[line["sample"]["predicted"]]
-        )
-        assert row["model_explanation"] == (line["sample"]["explanation"] or "")
+    for expected, row, sample in zip(blind_rows(), written, samples, strict=True):
+        record = sample["sample"]
+        assert [row[key] for key in KEYS[:4]] == [expected[key] for key in KEYS[:4]]
+        assert row["predicted_label"] == ("Contradiction", "Entailment")[record["predicted"]]
+        assert row["model_explanation"] == (record["explanation"] or "")
     assert {row["predicted_label"] for row in written} == {"Entailment", "Contradiction"}
     assert {path.name for path in tmp_path.iterdir()} == {"samples.jsonl", "submission.jsonl"}
 
 
 def test_outputs_without_a_label_need_a_word_from_the_user(
-    tmp_path: Path, lines: list[dict[str, Any]]
+    tmp_path: Path, samples: list[dict[str, Any]]
 ) -> None:
-    for number in range(7):
-        lines[number]["sample"]["predicted"] = None
-    path = write_lines(tmp_path / "samples.jsonl", lines)
-    told = commands.refused("submit", "figlang2022", path, "-o", tmp_path / "submission.jsonl")
-    assert re.search(r"7 outputs have no label \(codalab-0, .*, and 2 more\)", told)
+    for sample in samples[:7]:
+        sample["sample"]["predicted"] = None
+    path = write_lines(tmp_path / "samples.jsonl", samples)
+    message = commands.refused("submit", "figlang2022", path, "-o", tmp_path / "submission.jsonl")
+    assert re.search(r"7 outputs have no label \(codalab-0, .*, and 2 more\)", message)
     assert not (tmp_path / "submission.jsonl").exists()
     result = submit(path, "-o", tmp_path / "submission.jsonl", "--fallback", "entailment")
     assert (
@@ -93,25 +87,34 @@ def test_outputs_without_a_label_need_a_word_from_the_user(
     assert first["predicted_label"] == "Entailment"
 
 
+def remove_a_row(samples: list[dict[str, Any]]) -> None:
+    del samples[2]
+
+
+def remove_an_explanation(samples: list[dict[str, Any]]) -> None:
+    del samples[9]["sample"]["explanation"]
+
+
+def make_an_id_a_text(samples: list[dict[str, Any]]) -> None:
+    samples[9]["sample"]["codalab_id"] = "9"
+
+
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda found: found.pop(2), "1499 of the 1500 rows of codalab: evaluate all rows"),
-        (
-            lambda found: found[9]["sample"].pop("explanation"),
-            "not as the task .* writes it .*explanation",
-        ),
-        (
-            lambda found: found[9]["sample"].update(codalab_id="9"),
-            "not as the task .* writes it .*TypeError",
-        ),
+        (remove_a_row, "1499 of the 1500 rows of codalab: evaluate all rows"),
+        (remove_an_explanation, "not as the task .* writes it .*explanation"),
+        (make_an_id_a_text, "not as the task .* writes it .*TypeError"),
     ],
 )
 def test_what_is_wrong_with_the_samples(
-    damage: Callable[[list[Any]], Any], message: str, tmp_path: Path, lines: list[dict[str, Any]]
+    damage: Callable[[list[dict[str, Any]]], None],
+    message: str,
+    tmp_path: Path,
+    samples: list[dict[str, Any]],
 ) -> None:
-    damage(lines)
-    path = write_lines(tmp_path / "samples.jsonl", lines)
+    damage(samples)
+    path = write_lines(tmp_path / "samples.jsonl", samples)
     with pytest.raises((SubmissionError, RunError), match=message):
         figlang2022.write_lines(runs.read(str(path)), tmp_path / "submission.jsonl")
     assert not (tmp_path / "submission.jsonl").exists()

@@ -1,6 +1,4 @@
-"""If these fail, a results file or a model card of the hub says something else than the run, or a
-local path.
-"""
+"""If these fail, a results file or a model card of the hub has other numbers, or a local path."""
 
 from __future__ import annotations
 
@@ -38,29 +36,32 @@ def run(tmp_path: Path) -> Run:
 
 @pytest.mark.skipif(WRITES_EVAL_RESULTS, reason="huggingface_hub 2.0 or newer")
 def test_hub_needs_a_newer_client(run: Run, tmp_path: Path) -> None:
-    told = commands.refused(
+    message = commands.refused(
         "submit", "hub", run.path, "--repo", "org/model", "-o", tmp_path / "model"
     )
     assert (
         "this huggingface_hub cannot write .eval_results: pip install --upgrade huggingface_hub"
-        in told
+        in message
     )
     assert not (tmp_path / "model").exists()
 
 
-def written(found: Run, folder: Path) -> dict[str, str]:
-    """The content of the files by path."""
-    paths, _ = hub_results.write([found], folder)
-    return {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in paths}
+def write(run: Run, folder: Path) -> dict[str, str]:
+    """Write the files of a run, and return their contents by path."""
+    paths, _ = hub_results.write([run], folder)
+    contents = {}
+    for path in paths:
+        contents[path.relative_to(folder).as_posix()] = path.read_text(encoding="utf-8")
+    return contents
 
 
 @needs_eval_results
 def test_one_entry_for_each_metric(run: Run, tmp_path: Path) -> None:
     from huggingface_hub import parse_eval_result_entries
 
-    made = written(run, tmp_path / "model")
-    assert list(made) == ["README.md", ".eval_results/V-FLUTE.yaml"]
-    entries = parse_eval_result_entries(yaml.safe_load(made[".eval_results/V-FLUTE.yaml"]))
+    contents = write(run, tmp_path / "model")
+    assert list(contents) == ["README.md", ".eval_results/V-FLUTE.yaml"]
+    entries = parse_eval_result_entries(yaml.safe_load(contents[".eval_results/V-FLUTE.yaml"]))
     assert {entry.task_id: entry.value for entry in entries} == {
         "vflute_f1@0": 74.69,
         "vflute_acc": 74.97,
@@ -69,10 +70,8 @@ def test_one_entry_for_each_metric(run: Run, tmp_path: Path) -> None:
         assert entry.dataset_id == "ColumbiaNLP/V-FLUTE"
         assert entry.dataset_revision == "d920d848e21b6aba96e03704b134c546f89b74f4"
         assert entry.date == "2026-11-21T19:39:16Z"  # eight hours behind Singapore
-        assert (
-            entry.notes
-            and "V-FLUTE/test, 723 rows, digest 0123456789ab; task version 1-0;" in entry.notes
-        )
+        assert entry.notes
+        assert "V-FLUTE/test, 723 rows, digest 0123456789ab; task version 1-0;" in entry.notes
     assert entries[0].notes and entries[0].notes.startswith(
         f"f1@0, percent, 95 % interval {INTERVAL[0]} to {INTERVAL[1]}; "
     )
@@ -100,44 +99,34 @@ def test_the_section_says_how_to_get_the_numbers_again(run: Run) -> None:
 
 @needs_eval_results
 def test_no_local_path_is_published(tmp_path: Path) -> None:
-    lines = [
-        {**each, "explanation_scores": {"scorer": "vflute25", "mean": 0.5}} for each in records()
-    ]
+    scores = {"scorer": "vflute25", "mean": 0.5}
+    scored = [{**record, "explanation_scores": scores} for record in records()]
     config = {
         "model": "llava_hf",
         "model_args": "pretrained=/home/me/models/tuned",
         "device": "cuda:0",
     }
-    found = results(estimates=estimates_of(lines), config=config)
-    found["configs"]["vflute"]["metadata"]["explanation_scorer"] = (
+    saved = results(estimates=estimates_of(scored), config=config)
+    saved["configs"]["vflute"]["metadata"]["explanation_scorer"] = (
         "vflute25|bertscore:/home/me/deberta@sha256:12"
     )
-    made = written(runs.read(str(write_run(tmp_path / "run", lines, found))), tmp_path / "model")
-    assert not any(
-        each in text for text in made.values() for each in ("/home", str(tmp_path), "cuda")
-    )
-    assert "- model_args: `pretrained=[local]/tuned`\n" in made["README.md"]
-    assert all("vflute25|bertscore:[local]/deberta@sha256:12" in text for text in made.values())
+    run = runs.read(str(write_run(tmp_path / "run", scored, saved)))
+    contents = write(run, tmp_path / "model")
+    for text in contents.values():
+        for private in ("/home", str(tmp_path), "cuda"):
+            assert private not in text
+        assert "vflute25|bertscore:[local]/deberta@sha256:12" in text
+    assert "- model_args: `pretrained=[local]/tuned`\n" in contents["README.md"]
 
 
 @needs_eval_results
 def test_a_dataset_without_a_repository_has_no_entries(tmp_path: Path) -> None:
     changes = {"data": "figlang_mini/test:fe9a", "request": "figlang_mini,split=test"}
     mini = [{**record, **changes} for record in records()[:76]]
-    cut = results(estimates=estimates_of(mini)) | {
-        "n-samples": {"vflute": {"original": 76, "effective": 76}}
-    }
-    result = commands.figlang(
-        *(
-            "submit",
-            "hub",
-            write_run(tmp_path / "run", mini, cut),
-            "--repo",
-            "org/model",
-            "-o",
-            tmp_path / "model",
-        )
-    )
+    counts = {"vflute": {"original": 76, "effective": 76}}
+    saved = {**results(estimates=estimates_of(mini)), "n-samples": counts}
+    run = write_run(tmp_path / "run", mini, saved)
+    result = commands.figlang("submit", "hub", run, "--repo", "org/model", "-o", tmp_path / "model")
     assert "no .eval_results entries for figlang_mini, which the hub does not have" in result.stderr
     (readme,) = (path for path in (tmp_path / "model").rglob("*") if path.is_file())
     assert "- data: `figlang_mini/test:fe9a`\n" in readme.read_text()
@@ -154,14 +143,13 @@ def test_one_task_in_two_runs_is_refused(run: Run, tmp_path: Path) -> None:
 
 @needs_eval_results
 def test_the_card_says_what_compare_says_of_a_baseline(run: Run, tmp_path: Path) -> None:
-    wrong = [{**each, "predicted": 1 - each["gold"]} for each in records()]
-    pair = (f"base={write_run(tmp_path / 'base', wrong)}", f"tuned={run.path}")
-    commands.figlang(
-        *("submit", "hub", pair[1], "--baseline", pair[0], "--repo", "a/b", "-o", tmp_path)
-    )
-    said = commands.figlang("compare", *pair).stdout.splitlines()[-1]
-    assert said.startswith("tuned is better than base on vflute: f1@0 +")
-    assert f"- `{said}`" in (tmp_path / "README.md").read_text(encoding="utf-8")
+    wrong = [{**record, "predicted": 1 - record["gold"]} for record in records()]
+    base = f"base={write_run(tmp_path / 'base', wrong)}"
+    tuned = f"tuned={run.path}"
+    commands.figlang("submit", "hub", tuned, "--baseline", base, "--repo", "a/b", "-o", tmp_path)
+    verdict = commands.figlang("compare", base, tuned).stdout.splitlines()[-1]
+    assert verdict.startswith("tuned is better than base on vflute: f1@0 +")
+    assert f"- `{verdict}`" in (tmp_path / "README.md").read_text(encoding="utf-8")
     (sentence,) = verdicts_against(run, [run])
     assert sentence.startswith(
         "Cannot tell model from the baseline on vflute with 723 rows: f1@0 0.0, p = 1.000"
@@ -174,7 +162,8 @@ SECTION = f"{model_card.BEGIN}\n\nnumbers\n\n{model_card.END}\n"
 @given(before=st.text().filter(lambda text: "figlang_tasks" not in text), after=st.text())
 def test_the_rest_of_a_readme_stays_as_it_is(before: str, after: str) -> None:
     once = model_card.place_section(SECTION, before)
-    assert once.startswith(before) and once.endswith(SECTION)
+    assert once.startswith(before)
+    assert once.endswith(SECTION)
     assert model_card.place_section(SECTION, once) == once
     assert model_card.place_section(SECTION, None) == SECTION
     newer = SECTION.replace("numbers", "newer")
@@ -196,20 +185,20 @@ def test_a_readme_with_damaged_marks() -> None:
 def test_what_a_run_says_of_itself_cannot_leave_the_section(tmp_path: Path) -> None:
     evil = "x` <!-- figlang_tasks: end --> <script>alert(1)</script>\n# Best model\x1b[31m"
     config = {"model": "hf", "model_args": evil}
-    found = results(config=config)
-    found["configs"]["vflute"]["metadata"] |= {
+    saved = results(config=config)
+    saved["configs"]["vflute"]["metadata"] |= {
         "prompt_hash": "z" * 3000,
         "versions": {"lmms-eval": evil},
     }
-    run = runs.read(str(write_run(tmp_path / "run", records(), found)))
+    run = runs.read(str(write_run(tmp_path / "run", records(), saved)))
     section = model_card.make_section([run])
     assert section.count("<!-- figlang_tasks: end -->") == 1
     assert "\n# Best" not in section and "\x1b" not in section
     assert f"- prompt hash: `{'z' * 997}...`\n" in section
     for line in section.splitlines():
-        assert "<script>" not in line or (
-            line.count("`") % 2 == 0 and "`" in line.partition("<script>")[0]
-        )
+        if "<script>" in line:  # it stands in a code span
+            assert line.count("`") % 2 == 0
+            assert "`" in line.partition("<script>")[0]
     assert (
         model_card.place_section(section, model_card.place_section(section, "# Mine\n"))
         == f"# Mine\n\n{section}"
@@ -233,10 +222,8 @@ def test_the_command_writes_a_folder_and_says_how_to_upload_it(
     before = "---\nlicense: mit\n---\n# A model\r\n\r\nIt models.\n"
     readme.write_bytes(before.encode())
     for _ in range(2):  # the second replaces the section of the first
-        assert (
-            "README.md is new"
-            not in commands.figlang("submit", "hub", run.path, "--repo", "org/model").stderr
-        )
+        result = commands.figlang("submit", "hub", run.path, "--repo", "org/model")
+        assert "README.md is new" not in result.stderr
         assert readme.read_bytes().decode() == f"{before}\n{section}"
     assert sorted(path.name for path in readme.parent.iterdir()) == [".eval_results", "README.md"]
 
@@ -245,37 +232,33 @@ def test_the_command_writes_a_folder_and_says_how_to_upload_it(
 def test_what_is_no_repository_names_no_folder(
     repo: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (folder := tmp_path / "here").mkdir()
+    folder = tmp_path / "here"
+    folder.mkdir()
     monkeypatch.chdir(folder)
     assert commands.figlang("submit", "hub", run.path, "--repo", repo).exit_code == 2
     assert not [*tmp_path.rglob("README.md")]
 
 
-# --- docs/upstream/eval: what owners of datasets put into their repositories, so that the hub shows
-# a leaderboard ---
+# --- docs/upstream/eval: by these files of a dataset's owner the hub shows a leaderboard ---
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "docs" / "upstream" / "eval").glob("*.yaml"))
-# A leaderboard of the hub has one configuration of the data; the New Yorker's numbers are means
-# over five.
+# A leaderboard of the hub has one configuration of the data; those of NYCC are means over five.
 ON_THE_HUB = {
-    each.source.name: each
-    for each in benchmarks().values()
-    if each.source.repository and each.source.name != "NYCC"
+    benchmark.source.name: benchmark
+    for benchmark in benchmarks().values()
+    if benchmark.source.repository and benchmark.source.name != "NYCC"
 }
 
 
 def leaderboards(benchmark: Benchmark) -> set[str]:
     """What `figlang submit hub` calls the metrics that papers give figures of."""
-    records = json.loads((benchmark.folder / "published.json").read_text(encoding="utf-8"))[
-        "records"
-    ]
-    tasks = [(each["task"], each["metric"]) for each in records]
-    return {
-        f"{name}_{metric}"
-        for named, metric in tasks
-        for name in ([named] if isinstance(named, str) else named)
-    }
+    published = json.loads((benchmark.folder / "published.json").read_text(encoding="utf-8"))
+    names: set[str] = set()
+    for figure in published["records"]:
+        tasks = [figure["task"]] if isinstance(figure["task"], str) else figure["task"]
+        names.update(f"{task}_{figure['metric']}" for task in tasks)
+    return names
 
 
 def test_each_dataset_of_the_hub_has_one() -> None:
@@ -285,19 +268,31 @@ def test_each_dataset_of_the_hub_has_one() -> None:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_it_names_our_leaderboards_and_the_data_of_their_tasks(path: Path) -> None:
     """The form is that of https://huggingface.co/docs/hub/eval-results."""
-    written = yaml.safe_load(path.read_text(encoding="utf-8"))
-    assert list(written) == ["name", "description", "evaluation_framework", "tasks"]
-    assert written["name"] == path.stem and written["evaluation_framework"] == "lmms-eval"
-    ids = [task["id"] for task in written["tasks"]]
-    assert len(ids) == len(set(ids)) and set(ids) <= leaderboards(ON_THE_HUB[path.stem])
+    declaration = yaml.safe_load(path.read_text(encoding="utf-8"))
+    assert list(declaration) == ["name", "description", "evaluation_framework", "tasks"]
+    assert declaration["name"] == path.stem
+    assert declaration["evaluation_framework"] == "lmms-eval"
+    ids = [task["id"] for task in declaration["tasks"]]
+    assert len(ids) == len(set(ids))
+    assert set(ids) <= leaderboards(ON_THE_HUB[path.stem])
     splits = source_of(path.stem).splits or {"test"}
-    for task in written["tasks"]:
-        assert set(task) <= {"id", "config", "split"} and task["split"] in splits
-        if (config := task.get("config", "default")) != "default":
-            (file,) = [
-                each
-                for each in (ROOT / "task_yamls" / "lmms_eval").rglob("*.yaml")
-                if task["id"].startswith(f"{each.stem}_")
-                and task["id"].removeprefix(f"{each.stem}_")[:3] in ("acc", "p@k")
-            ]
-            assert f"dataset_name: {path.stem},table={config}\n" in file.read_text(encoding="utf-8")
+    for task in declaration["tasks"]:
+        assert set(task) <= {"id", "config", "split"}
+        assert task["split"] in splits
+        config = task.get("config", "default")
+        if config != "default":
+            content = task_file_of(task["id"]).read_text(encoding="utf-8")
+            assert f"dataset_name: {path.stem},table={config}\n" in content
+
+
+def task_file_of(leaderboard: str) -> Path:
+    """The task file whose name, with a metric, is that of a leaderboard."""
+    files = []
+    for file in (ROOT / "task_yamls" / "lmms_eval").rglob("*.yaml"):
+        prefix = f"{file.stem}_"
+        if leaderboard.startswith(prefix):
+            metric = leaderboard.removeprefix(prefix)
+            if metric[:3] in ("acc", "p@k"):
+                files.append(file)
+    (file,) = files
+    return file

@@ -1,6 +1,4 @@
-"""A row of IRFL's leaderboard has a number that the runs do not have, or is of half a run, if this
-fails.
-"""
+"""If these fail, a row of IRFL's board has other numbers than the runs, or is of half a run."""
 
 from __future__ import annotations
 
@@ -19,14 +17,14 @@ from figlang_tasks.submit import SubmissionError, irfl
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A run of all of irfl_match."""
-    rights: dict[str, Callable[[int], bool]] = {
+    is_right_by_phrase: dict[str, Callable[[int], bool]] = {
         "idiom": lambda number: number < 100 or number >= 180,
         "metaphor": lambda number: number % 3 == 0,
         "open_simile": lambda number: number < 100,
         "simile": lambda number: number != 0,
     }
-    for phrase, right in rights.items():
-        write(tmp_path / "run", f"irfl_match_{phrase}", detection(phrase, right))
+    for phrase, is_right in is_right_by_phrase.items():
+        write(tmp_path / "run", f"irfl_match_{phrase}", detection(phrase, is_right))
     return tmp_path / "run"
 
 
@@ -54,35 +52,32 @@ def test_the_row_counts_the_rows(folder: Path) -> None:
 
 
 def test_retrieval_stands_below_where_all_of_it_was_run(folder: Path) -> None:
-    hits: dict[str, Callable[[int], int]] = {
+    hits_by_phrase: dict[str, Callable[[int], int]] = {
         "idiom": lambda number: 2 if number % 2 else 1,
         "metaphor": lambda number: 0,
         "open_simile": lambda number: number % 2,
         "simile": lambda number: 2,
     }
-    for phrase, found in hits.items():
+    for phrase, hits in hits_by_phrase.items():
         assert len(rows(email(folder))) == 1
-        write(folder, f"irfl_retrieve_{phrase}", retrieval(phrase, found))
+        write(folder, f"irfl_retrieve_{phrase}", retrieval(phrase, hits))
     assert rows(email(folder))[1] == ["100.0", "50.0", "0.0", "25.0", "100.0"]
 
 
 def test_the_command_prints_the_email(folder: Path) -> None:
     text = commands.done("submit", "irfl", f"cmd|'x'\x1b={folder}")
-    assert (
-        "\x1b" not in text
-        and r"| cmd\|'x'  |" in text
-        and "IRFL leaderboard" in text.splitlines()[0]
-    )
+    assert "IRFL leaderboard" in text.splitlines()[0]
+    assert "\x1b" not in text
+    assert r"| cmd\|'x'  |" in text
 
 
 def test_a_row_is_of_one_family(folder: Path) -> None:
     for phrase in ROWS:
         write(folder, f"irfl_detect_{phrase}_grid", detection(phrase, lambda number: True))
-    told = commands.refused("submit", "irfl", folder)
-    assert (
-        "the runs have tasks of irfl_match and irfl_detect_grid, but a row is of one of"
-        " irfl_match, " in told
+    message = (
+        "the runs have tasks of irfl_match and irfl_detect_grid, but a row is of one of irfl_m"
     )
+    assert message in commands.refused("submit", "irfl", folder)
     files = sorted(folder.glob("*_grid.jsonl"))
     assert rows(email(*files)) == [["100.0"] * 5]
     refused(
@@ -146,10 +141,9 @@ def test_what_is_wrong_with_the_samples(folder: Path) -> None:
 
 def test_all_revisions_of_the_tables_are_told(folder: Path) -> None:
     for number, phrase in enumerate(ROWS):
-        lines = detection(phrase, lambda number: True)
-        write(
-            folder,
-            f"irfl_match_{phrase}",
-            [{**each, "data": each["data"].replace("@0", "@" + "9321"[number])} for each in lines],
-        )
-    assert f"IRFL revision {', '.join(start + REVISION[1:] for start in '1239')};" in email(folder)
+        records = detection(phrase, lambda number: True)
+        for record in records:
+            record["data"] = record["data"].replace("@0", "@" + "9321"[number])
+        write(folder, f"irfl_match_{phrase}", records)
+    revisions = ", ".join(first_digit + REVISION[1:] for first_digit in "1239")
+    assert f"IRFL revision {revisions};" in email(folder)

@@ -12,7 +12,7 @@ import numpy as np
 
 from figlang_tasks.benchmarks.irfl.measures import LITERAL_ROLES, by_row, images_of
 from figlang_tasks.benchmarks.irfl.rows import CLASSES
-from figlang_tasks.core.presentation import Bars, BarSection
+from figlang_tasks.core.presentation import ChartCategory, ChartSection
 from figlang_tasks.core.record import Record
 
 _TASK = re.compile(
@@ -60,8 +60,8 @@ _MEASURES = {
 }
 
 
-def _choices(dataset: str, task: str, scopes: Scopes) -> Iterator[Bars]:
-    """Yield the bars of a task, the two classes of idioms apart where it has both."""
+def _choices(dataset: str, task: str, scopes: Scopes) -> Iterator[ChartCategory]:
+    """Yield the chart categories of a task, the two classes of idioms apart where it has both."""
     named = _TASK.fullmatch(task.rpartition("irfl_")[2])
     if named is None:  # none of our tasks
         return
@@ -71,7 +71,7 @@ def _choices(dataset: str, task: str, scopes: Scopes) -> Iterator[Bars]:
     )
     for measure, (title, label, chance) in _MEASURES.items():
         for kind in CLASSES if set(CLASSES) <= set(scopes.get(measure, ())) else (None,):
-            yield Bars(
+            yield ChartCategory(
                 title=f"{dataset}: {title} ({named['family']})",
                 label=label,
                 measure=measure,
@@ -81,7 +81,7 @@ def _choices(dataset: str, task: str, scopes: Scopes) -> Iterator[Bars]:
                 scope=kind,
             )
     for measure in ("figurative_over_source", "source_over_target"):
-        yield Bars(
+        yield ChartCategory(
             title=f"{dataset}: order of the images of a simile",
             label="share of similes (percent)",
             measure=measure,
@@ -92,13 +92,13 @@ def _choices(dataset: str, task: str, scopes: Scopes) -> Iterator[Bars]:
 
 
 CHARTS = (
-    BarSection(
+    ChartSection(
         id="detection",
         title="Detection and retrieval",
         intro=(
             "Which image shows the figurative meaning? Dashed lines are chance on the rows of these"
             " runs."
         ),
-        bars=_choices,
+        categories=_choices,
     ),
 )

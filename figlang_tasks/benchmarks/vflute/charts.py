@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Mapping
 
-from figlang_tasks.core.presentation import Bars, BarSection
+from figlang_tasks.core.presentation import ChartCategory, ChartSection
 
 
 def _by_instruction(
     dataset: str, task: str, scopes: Mapping[str, Collection[str]]
-) -> Iterator[Bars]:
+) -> Iterator[ChartCategory]:
     for scope in scopes.get("f1@0", ()):
         if scope.startswith("instruction_"):
-            yield Bars(
+            yield ChartCategory(
                 title=f"{dataset}: f1@0 by instruction ({task})",
                 label="f1@0 (percent)",
                 measure="f1@0",
@@ -24,10 +24,10 @@ def _by_instruction(
 
 
 CHARTS = (
-    BarSection(
+    ChartSection(
         id="instructions",
         title="Prompt sensitivity",
         intro="All rows asked with each of the 21 instructions of Table 8 (arXiv 2405.01474).",
-        bars=_by_instruction,
+        categories=_by_instruction,
     ),
 )

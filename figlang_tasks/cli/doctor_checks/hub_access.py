@@ -41,7 +41,7 @@ def check_hub() -> Iterator[Finding]:
 
 
 def _check_account() -> Finding:
-    """Whether the hub answers, and whose token it got."""
+    """Ask the hub whether it answers, and whose account the user's token belongs to."""
     from huggingface_hub import constants, errors, get_session
 
     if constants.HF_HUB_OFFLINE:

@@ -6,7 +6,7 @@ inverts it where the page is dark. Names of runs are untrusted: they are drawn a
 markup or mathematics.
 """
 
-from figlang_tasks.report.charts.bars import BarGroup, BarPanels, bar_chart
 from figlang_tasks.report.charts.chart import Chart, Reference
 from figlang_tasks.report.charts.curves import curve_chart
 from figlang_tasks.report.charts.forest import difference_row, forest_plot
+from figlang_tasks.report.charts.intervals import IntervalGroup, IntervalPanels, interval_chart

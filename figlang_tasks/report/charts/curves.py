@@ -27,7 +27,9 @@ from figlang_tasks.scoring import Estimate
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_PANEL_HEIGHT = 160  # pixels
+# Heights in pixels
+_PANEL_HEIGHT = 160
+_LEGEND_AND_AXIS_HEIGHT = 80
 _TICKS = (0, 0.2, 0.4, 0.6, 0.8)  # 1 would touch the 0 of the next panel
 
 CurvePanels: TypeAlias = Mapping[str, Mapping[str, Sequence[Estimate]]]
@@ -44,14 +46,18 @@ def curve_chart(
     marked_thresholds: Sequence[float],
     run_order: Sequence[str],
 ) -> Chart:
-    """Draw a curve of each run, with its intervals, over thresholds from 0 to 1.
+    """Draw a curve of each run, with its intervals as a band, over thresholds from 0 to 1.
 
     Args:
-        panels: estimates from 0 to 100.
+        chart_id: unique on the page.
+        thresholds: where the curves have their points.
+        panels: estimates from 0 to 100, one at each of the `thresholds`.
         marked_thresholds: where vertical lines stand, in ascending order.
-        run_order: the runs of all charts of the page; it decides how each looks.
+        run_order: all runs of the page, also those without a curve here, so that a run has the
+            same colour, marker and dashes in every chart.
     """
-    series = number_series(set().union(*panels.values()), run_order)
+    drawn_runs = set().union(*panels.values())
+    series = number_series(drawn_runs, run_order)
     curves = _Curves(thresholds, panels, axis_label, marked_thresholds, series)
     is_wide = len(panels) > 2
     svg = curves.draw(FULL_WIDTH if is_wide else HALF_WIDTH, columns=min(4, len(panels)))
@@ -70,14 +76,18 @@ class _Curves:
     series: Mapping[str, int]
 
     def draw(self, width: float, columns: int) -> str:
-        """Draw the panels in so many columns, and return the SVG."""
+        """Draw the panels in a grid of `columns` columns, and return the SVG.
+
+        Args:
+            width: of the whole chart in pixels.
+        """
+        legend = [LegendEntry(run, line_style(number)) for run, number in self.series.items()]
         rows = math.ceil(len(self.panels) / columns)
-        with styled_figure(width, rows * _PANEL_HEIGHT + 80) as figure:
-            series = self.series.items()
-            draw_legend(figure, [LegendEntry(run, line_style(number)) for run, number in series])
+        with styled_figure(width, rows * _PANEL_HEIGHT + _LEGEND_AND_AXIS_HEIGHT) as figure:
+            draw_legend(figure, legend)
             grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
             all_axes = list(grid.flat)
-            title_length = int(width / columns / 8)
+            title_length = int(width / columns / 8)  # a character is about 8 pixels wide
             for axes, (title, curves) in zip(all_axes, self.panels.items(), strict=False):
                 axes.set_title(printable(title, title_length))
                 self._draw_panel(axes, curves)
@@ -89,9 +99,10 @@ class _Curves:
 
     def _draw_panel(self, axes: Axes, curves: Mapping[str, Sequence[Estimate]]) -> None:
         """Draw the marked thresholds and the curves of a panel."""
+        # Up to 103, so that a curve at 100 does not run along the frame
         axes.set(xlim=(0, 1), ylim=(0, 103), xticks=_TICKS)
         subplot = axes.get_subplotspec()
-        assert subplot is not None
+        assert subplot is not None  # only axes outside a grid have none
         for threshold in self.marked_thresholds:
             axes.axvline(threshold, color="black", linestyle=":", linewidth=1)
             if subplot.is_first_col():
@@ -105,28 +116,29 @@ class _Curves:
         axes.text(
             threshold,
             99,
-            f"{threshold:.2f} ".removeprefix("0"),
+            f"{threshold:.2f} ".removeprefix("0"),  # ".53 ": the blank keeps it off the line
             ha="left" if is_last else "right",
             va="top",
             fontsize=10,
         )
 
     def _draw_curve(self, axes: Axes, number: int, estimates: Sequence[Estimate]) -> None:
-        """Draw the curve of the series with this number, and its intervals as a band."""
+        """Draw the curve of a run, and its intervals as a band; `number` decides how it looks."""
         style = line_style(number)
         values = [estimate.value for estimate in estimates]
-        # As floats: NaN where there is no interval
+        # None becomes NaN where there is no interval.
         lows = np.array([estimate.low for estimate in estimates], dtype=float)
         highs = np.array([estimate.high for estimate in estimates], dtype=float)
         if not np.isnan(lows).all():
             band = {"color": style["color"], "alpha": 0.16, "linewidth": 0}
             axes.fill_between(self.thresholds, lows, highs, **band)
-        # Markers of different series stand at different thresholds.
+        # A marker at every 25th point, and for each of five series at other points, so that
+        # markers do not cover each other where curves meet.
         first_marker = 3 + 5 * (number % 5)
         axes.plot(self.thresholds, values, markevery=(first_marker, 25), clip_on=False, **style)
 
     def csv(self) -> str:
-        """The points of all curves as CSV."""
+        """Write the points of all curves as CSV."""
         header = ("panel", "run", "threshold t", self.axis_label, "low", "high")
         lines: list[tuple[object, ...]] = []
         for panel, curves in self.panels.items():

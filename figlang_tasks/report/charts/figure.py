@@ -33,8 +33,10 @@ DASHES = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), (0, (3, 1, 1, 1, 1
 PlotStyle: TypeAlias = Mapping[str, Any]
 """Keyword arguments of ``Axes.plot``."""
 
+_DPI = 72  # dots per inch, at which a point is a pixel
 _STYLE_SHEET = Path(__file__).with_name("charts.mplstyle")
 _LONGEST_NAME = 40  # characters of a name in a legend
+_LEGEND_LINE = 22  # pixels
 
 
 class LegendEntry(NamedTuple):
@@ -48,9 +50,13 @@ class LegendEntry(NamedTuple):
 
 
 def number_series(drawn_runs: Collection[str], run_order: Sequence[str]) -> dict[str, int]:
-    """The runs of a chart, in the order of `run_order`, each with its position there.
+    """The number of each run that a chart draws: its position in `run_order`.
 
     The number decides how a run looks, so a run looks the same in all charts of a page.
+
+    Args:
+        drawn_runs: the names of the runs that the chart draws.
+        run_order: the names of all runs of the page.
     """
     return {run: number for number, run in enumerate(run_order) if run in drawn_runs}
 
@@ -77,15 +83,17 @@ def line_style(number: int) -> PlotStyle:
 
 @contextmanager
 def styled_figure(width: float, height: float) -> Iterator[Figure]:
-    """A figure of `width` by `height` pixels; draw and save it within the context."""
+    """A figure of `width` by `height` pixels in the style of all charts.
+
+    Draw and save it within the context: the style is that of the moment of drawing.
+    """
     from matplotlib import style
     from matplotlib.figure import Figure
 
     with style.context(["default", _STYLE_SHEET]), warnings.catch_warnings():
         # The SVG holds text, and the reader's fonts have what ours lack.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-        # At 72 dots per inch a point is a pixel.
-        yield Figure((width / 72, height / 72), dpi=72, layout="constrained")
+        yield Figure((width / _DPI, height / _DPI), dpi=_DPI, layout="constrained")
 
 
 def to_svg(figure: Figure) -> str:
@@ -93,7 +101,8 @@ def to_svg(figure: Figure) -> str:
     file = io.StringIO()
     metadata = {"Date": None, "Creator": None}
     figure.savefig(file, format="svg", transparent=True, metadata=metadata)
-    # matplotlib gives the size in points, the first width and height of the file.
+    # The size of the figure, which is the first width and height in the file, has the unit pt;
+    # without a unit it is in pixels.
     return re.sub(r'(width|height)="([\d.]+)pt"', r'\1="\2"', file.getvalue(), count=2)
 
 
@@ -101,21 +110,22 @@ def to_svg(figure: Figure) -> str:
 
 
 def legend_columns(entries: Sequence[LegendEntry], width: float) -> int:
-    """How many columns a legend has in a chart of `width` pixels."""
+    """How many columns a legend has in a chart of `width` pixels; at least one."""
     longest = max((len(entry.name) for entry in entries), default=0)
+    # A character is about 7.5 pixels wide; the mark and the space around it take 50.
     column_width = 7.5 * min(longest, _LONGEST_NAME) + 50
     return max(1, int(width / column_width))
 
 
 def legend_height(entries: Sequence[LegendEntry], width: float) -> int:
-    """The height of a legend in a chart of `width` pixels."""
+    """The height in pixels of a legend in a chart of `width` pixels; 0 without entries."""
     columns = legend_columns(entries, width)
     lines = -(-len(entries) // columns)  # rounded up
-    return 22 * lines
+    return _LEGEND_LINE * lines
 
 
 def draw_legend(figure: Figure, entries: Sequence[LegendEntry]) -> None:
-    """Draw names with their styles above a figure."""
+    """Draw a legend above a figure, as many entries in a line as fit; none without entries."""
     from matplotlib.lines import Line2D
 
     if not entries:
@@ -123,8 +133,8 @@ def draw_legend(figure: Figure, entries: Sequence[LegendEntry]) -> None:
     handles = []
     for entry in entries:
         label = printable(entry.name, _LONGEST_NAME)
-        handles.append(Line2D([], [], label=label, **entry.style))
-    columns = legend_columns(entries, width=figure.get_figwidth() * 72)
+        handles.append(Line2D([], [], label=label, **entry.style))  # no points: for its style
+    columns = legend_columns(entries, width=figure.get_figwidth() * _DPI)
     figure.legend(handles=handles, loc="outside upper left", ncols=columns)
 
 
@@ -132,16 +142,18 @@ def draw_legend(figure: Figure, entries: Sequence[LegendEntry]) -> None:
 
 
 def wrap(text: str, width: int) -> str:
-    """Break a text into at most two lines of `width` characters, and cut what is longer.
+    """A text in at most two lines of `width` characters; what does not fit is cut off (``…``).
 
     Lines break after a blank, ``_``, ``-`` or ``/``.
     """
+    single_spaced = " ".join(printable(text).split())
+    pieces = re.findall(r"[^ _/-]*[ _/-]|[^ _/-]+", single_spaced)
     lines = [""]
-    for piece in re.findall(r"[^ _/-]*[ _/-]|[^ _/-]+", " ".join(printable(text).split())):
+    for piece in pieces:
         is_full = lines[-1] != "" and len(lines[-1] + piece.rstrip()) > width
         if is_full and len(lines) == 1:
             lines.append("")
-        lines[-1] += piece
+        lines[-1] += piece  # the second line takes all that is left, and is cut below
     return "\n".join(_cut(line.rstrip(), width) for line in lines)
 
 

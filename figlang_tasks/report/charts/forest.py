@@ -25,10 +25,14 @@ _AXIS_LABEL = "difference in points; right: points, p"
 def difference_row(
     label: str, difference: Estimate, note: str, significance: Significance | None
 ) -> Row:
-    """A row of a forest plot: a difference in points, its interval, and a note in brackets.
+    """A row of a forest plot: a difference with its interval, and ``+1.5 (note)`` at the right.
 
     Args:
-        significance: what the difference is if it is significant.
+        label: what stands at the left.
+        difference: in points, with the limits of its interval.
+        note: what stands in brackets behind the number, such as a p-value.
+        significance: whether the candidate is better or worse; None if the difference is not
+            significant.
     """
     colour = MUTED if significance is None else _COLOURS[significance]
     style = {
@@ -37,11 +41,15 @@ def difference_row(
         "linestyle": "none",
         "markerfacecolor": "white" if significance is None else colour,
     }
-    text = f"{_points(difference.value)} ({note})"
-    is_bold = significance is not None
-    return Row(
-        label, [Mark(difference.value, difference.low, difference.high, text, style, is_bold)]
+    mark = Mark(
+        value=difference.value,
+        low=difference.low,
+        high=difference.high,
+        text=f"{_points(difference.value)} ({note})",
+        style=style,
+        is_bold=significance is not None,
     )
+    return Row(label, [mark])
 
 
 def _points(difference: float) -> str:
@@ -53,33 +61,41 @@ def _points(difference: float) -> str:
 
 
 def forest_plot(chart_id: str, title: str, panels: RowPanels, csv: str) -> Chart:
-    """Draw rows of `difference_row` in panels on one scale around 0.
+    """Draw a forest plot: differences with their intervals, on one scale around 0.
 
     Args:
-        csv: the data of the chart.
+        chart_id: unique on the page.
+        panels: rows made by `difference_row`, by the title of their panel.
+        csv: the data of the chart, for download.
     """
     end = _largest_absolute(panels)
-    svg = draw_rows(panels, _AXIS_LABEL, [], HALF_WIDTH, (-end, end))
-    phone_svg = draw_rows(_labels_as_titles(panels), _AXIS_LABEL, [], PHONE_WIDTH, (-end, end))
+    limits = (-end, end)
+    svg = draw_rows(panels, _AXIS_LABEL, legend=(), width=HALF_WIDTH, limits=limits)
+    phone_panels = _labels_as_titles(panels)
+    phone_svg = draw_rows(phone_panels, _AXIS_LABEL, legend=(), width=PHONE_WIDTH, limits=limits)
     return Chart(chart_id, title, svg, phone_svg, csv)
 
 
 def _largest_absolute(panels: RowPanels) -> float:
-    """The largest distance from 0 of a difference or of an end of an interval; 1 if all are 0."""
+    """The largest distance from 0 of any difference or limit of an interval; 1 if all are 0."""
     distances = [0.0]
     for rows in panels.values():
         for row in rows:
             for mark in row.marks:
-                ends = (mark.value, mark.low, mark.high)
-                distances += [abs(end) for end in ends if end is not None]
-    return max(distances) or 1
+                numbers = (mark.value, mark.low, mark.high)
+                distances += [abs(number) for number in numbers if number is not None]
+    return max(distances) or 1  # a scale from 0 to 0 cannot be drawn
 
 
 def _labels_as_titles(panels: RowPanels) -> dict[str, list[Row]]:
-    """The rows with their labels above them, as titles of panels: a telephone is narrow."""
+    """The rows with their labels above them, as titles of panels, since a telephone is narrow.
+
+    A title is the label and the title of the panel: ``b − a, f1``.
+    """
     rows_by_title: dict[str, list[Row]] = {}
     for panel, rows in panels.items():
         for row in rows:
+            # Undo `wrap`: a break after one of these signs stands for nothing, others for a blank.
             label = re.sub(r"(?<=[_/-])\n", "", row.label).replace("\n", " ")
             title = ", ".join(filter(None, (label, panel)))
             rows_by_title.setdefault(title, []).append(replace(row, label=""))

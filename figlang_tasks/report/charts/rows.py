@@ -29,8 +29,10 @@ _MARK = 16
 _LABEL_LINE = 15
 _PADDING = 10
 _PANEL_TITLE = 26
+_TITLE_MIDDLE = 17  # from the top of a panel to the middle of its title: nearer to its rows
 _AXIS = 56
 
+# How each kind of reference is drawn, and its name in the legend
 _REFERENCES: Mapping[ReferenceKind, LegendEntry] = {
     "model": LegendEntry(
         "published models",
@@ -47,7 +49,8 @@ _REFERENCES: Mapping[ReferenceKind, LegendEntry] = {
 class Mark(NamedTuple):
     """A value in a row, with its interval, and the text at the right of the chart.
 
-    A value that is NaN leaves its place empty.
+    If the value is NaN, nothing is drawn, but the place of the mark stays. Without an interval, low
+    and high are None or NaN.
     """
 
     value: float
@@ -67,8 +70,8 @@ class Row:
         marks: one below the other.
         references: what the marks are read against: chance is a line across them, published values
             stand below them.
-        has_reference_line: whether there is room for published values. Where panels stand side by
-            side, a row has it in all panels if it needs it in one.
+        has_reference_line: whether there is room for published values below the marks. Rows of
+            panels side by side must agree in it, so that they are equally high.
     """
 
     label: str
@@ -103,14 +106,17 @@ def draw_rows(
     """Draw panels of rows on one scale, and return the SVG.
 
     Args:
-        legend: the series; references are added to it.
+        legend: how each run looks; the references that occur are added to it.
+        width: of the chart in pixels.
         limits: both ends of the scale.
-        side_by_side: whether panels stand beside each other, in which case all have the same rows;
-            otherwise they stand below each other.
+        side_by_side: whether panels stand beside each other, in which case all must have rows with
+            the same labels; otherwise they stand below each other.
     """
+    # Each column has axes of its own, and holds one panel, or all of them below each other.
     columns = [{title: rows} for title, rows in panels.items()] if side_by_side else [panels]
     entries = [*legend, *_reference_entries(panels)]
     height = _panels_height(columns[0]) + legend_height(entries, width) + _AXIS
+    title_length = int(width / len(columns) / 7)  # a character is about 7 pixels wide
     with styled_figure(width, height) as figure:
         draw_legend(figure, entries)
         figure.set_layout_engine("constrained", wspace=0.03)
@@ -120,7 +126,7 @@ def draw_rows(
             axes.grid(False, axis="y")
             # Titles begin above the labels of rows, but side by side each above its own axes.
             title_left = axes.transAxes if side_by_side else figure.transFigure
-            _draw_column(axes, column, title_left, title_length=int(width / 7 / len(columns)))
+            _draw_column(axes, column, title_left, title_length)
         return to_svg(figure)
 
 
@@ -134,7 +140,7 @@ def _reference_entries(panels: RowPanels) -> list[LegendEntry]:
 
 
 def _panels_height(panels: RowPanels) -> int:
-    """The height of panels that stand below each other."""
+    """The height in pixels of panels that stand below each other."""
     height = 0
     for title, rows in panels.items():
         if title:
@@ -144,22 +150,29 @@ def _panels_height(panels: RowPanels) -> int:
 
 
 def _draw_column(axes: Axes, panels: RowPanels, title_left: Transform, title_length: int) -> None:
-    """Draw panels below each other; titles of `title_length` characters begin at `title_left`."""
+    """Draw panels below each other into the axes.
+
+    Args:
+        title_left: the coordinates whose left edge titles begin at: those of the axes, or of the
+            whole figure.
+        title_length: characters after which a title is cut.
+    """
     from matplotlib import rcParams
     from matplotlib.transforms import blended_transform_factory
 
+    # The y axis counts pixels downwards: 0 is the top of the column.
     top = 0.0
-    labels: dict[float, str] = {}  # by the height of the middle of their row
+    labels: dict[float, str] = {}  # by the y of the middle of their row
     for title, rows in panels.items():
         if title:
             axes.text(
                 0,
-                top + _PANEL_TITLE - 9,
+                top + _TITLE_MIDDLE,
                 printable(title, title_length),
                 transform=blended_transform_factory(title_left, axes.transData),
                 weight="bold",
                 va="center",
-                in_layout=False,
+                in_layout=False,  # else the axes would shrink to make room for a long title
             )
             top += _PANEL_TITLE
         for row in rows:
@@ -172,11 +185,12 @@ def _draw_column(axes: Axes, panels: RowPanels, title_left: Transform, title_len
             top = bottom
             axes.axhline(bottom, color=rcParams["grid.color"], linewidth=0.8, zorder=0.5)
     axes.set_yticks(list(labels), list(labels.values()))
-    axes.set_ylim(top, 0)
+    axes.set_ylim(bottom=top, top=0)  # `top` is by now the end of the last row
 
 
 def _draw_row(axes: Axes, row: Row, top: float) -> None:
-    """Draw the marks of a row that begins at `top`, and its references."""
+    """Draw the marks and references of a row whose upper edge is at the height `top`."""
+    # The marks stand in the middle of the row, which is higher if its label is.
     marks_top = top + (row.height - row.marks_height) / 2
     for number, mark in enumerate(row.marks):
         if math.isfinite(mark.value):
@@ -186,6 +200,7 @@ def _draw_row(axes: Axes, row: Row, top: float) -> None:
     for reference in row.references:
         style = _REFERENCES[reference.kind].style
         if reference.kind == "chance":
+            # A line across the row, which leaves 2 pixels free at both edges
             axes.plot([reference.value] * 2, [top + 2, top + row.height - 2], **style)
         else:
             axes.plot([reference.value], [references_y], clip_on=False, **style)
@@ -197,6 +212,7 @@ def _draw_row(axes: Axes, row: Row, top: float) -> None:
 
 def _draw_mark(axes: Axes, mark: Mark, y: float) -> None:
     """Draw a value at the height `y`, its interval, and its text at the right of the axes."""
+    # The sum is finite if both limits are.
     if mark.low is not None and mark.high is not None and math.isfinite(mark.low + mark.high):
         axes.plot([mark.low, mark.high], [y, y], color=mark.style["color"], linewidth=1.5)
     axes.plot([mark.value], [y], clip_on=False, **mark.style)

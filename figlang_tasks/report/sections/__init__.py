@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from figlang_tasks.report.sections.bars import bar_section
+from figlang_tasks.report.sections.declared_charts import declared_section
 from figlang_tasks.report.sections.differences import compare_pairs, difference_section
 from figlang_tasks.report.sections.explanations import explanation_section
 from figlang_tasks.report.sections.layout import Group, Section, Table
@@ -26,8 +26,9 @@ __all__ = ["Group", "Section", "Table", "build"]
 
 
 def build(runs: Sequence[Run]) -> list[Group]:
-    """Make the sections of a report, in groups, in the order of the page.
+    """Make the sections of a report, in groups in the order of the page.
 
+    Groups: the overview, each dataset, the differences between runs, and how outputs were read.
     Sections and groups without content are left out.
     """
     run_names = [run.name for run in runs]
@@ -37,8 +38,10 @@ def build(runs: Sequence[Run]) -> list[Group]:
     overview = overview_section(runs, results, differences)
     groups = [Group("overview", "Overview", (overview,))]
     for dataset in dict.fromkeys(task_results.dataset for task_results in results):
-        of_dataset = [task_results for task_results in results if task_results.dataset == dataset]
-        sections = _dataset_sections(slug(dataset), of_dataset, run_names)
+        dataset_results = [
+            task_results for task_results in results if task_results.dataset == dataset
+        ]
+        sections = _dataset_sections(slug(dataset), dataset_results, run_names)
         groups.append(Group(slug(dataset), dataset_name(dataset), _without_none(sections)))
 
     comparison = _without_none([difference_section(results, differences, failures)])
@@ -51,12 +54,18 @@ def build(runs: Sequence[Run]) -> list[Group]:
 def _dataset_sections(
     prefix: str, results: Sequence[TaskResults], run_names: Sequence[str]
 ) -> list[Section | None]:
-    """The sections about the tasks of one dataset: charts first, then the table of all metrics."""
+    """The sections about one dataset: charts, then tables of all metrics; None if one is empty.
+
+    Args:
+        prefix: the beginning of the ids of the sections and their charts.
+        results: the tasks of the dataset, at least one.
+        run_names: all runs of the report.
+    """
     sections = [explanation_section(prefix, results, run_names)]
     charts = results[0].benchmark.module("charts")
     if charts is not None:
         for declaration in charts.CHARTS:
-            sections.append(bar_section(prefix, declaration, results, run_names))
+            sections.append(declared_section(prefix, declaration, results, run_names))
     sections.append(metrics_section(prefix, results))
     return sections
 

@@ -42,7 +42,7 @@ def compare_pairs(runs: Sequence[Run], tasks: Sequence[str]) -> tuple[list[Diffe
 
     Returns:
         The differences, with p adjusted for all of them by Holm's method; and a sentence for each
-        comparison that cannot be made.
+        pair of runs that cannot be compared.
     """
     differences: list[Difference] = []
     failures: list[str] = []
@@ -53,7 +53,8 @@ def compare_pairs(runs: Sequence[Run], tasks: Sequence[str]) -> tuple[list[Diffe
             continue
         try:
             differences += comparison.compare(task_runs)
-        except ComparisonError:  # some pair cannot be compared, but others may
+        except ComparisonError:
+            # Some pair cannot be compared, but others may: each pair is tried alone.
             for pair in combinations(names, 2):
                 runs_of_pair = [run for run in task_runs if run.name in pair]
                 try:
@@ -69,14 +70,22 @@ def compare_pairs(runs: Sequence[Run], tasks: Sequence[str]) -> tuple[list[Diffe
 
 
 def _only_task(run: Run, task: str) -> Run:
-    """The run with one of its tasks, under the name that the user gave: repeats share one."""
+    """The run with one of its tasks, under the name that the user gave, if any.
+
+    Runs to which the user gave one name are repeats, while their own names differ.
+    """
     return replace(run, name=run.given_name or run.name, tasks={task: run.tasks[task]})
 
 
 def difference_section(
     results: Sequence[TaskResults], differences: Sequence[Difference], failures: Sequence[str]
 ) -> Section | None:
-    """A chart of the differences for each dataset; None if no runs were to be compared."""
+    """The section with a chart of differences for each dataset; None if there is nothing to say.
+
+    Args:
+        results: all tasks of the report, which say the dataset of each and the order of charts.
+        failures: a sentence for each comparison that cannot be made.
+    """
     dataset_by_task = {task_results.task: task_results.dataset for task_results in results}
     differences_by_dataset: dict[str, list[Difference]] = {}
     for difference in differences:
@@ -99,7 +108,7 @@ def difference_section(
 
 
 def _intro(differences: Sequence[Difference]) -> str:
-    """How the differences were tested, and how to read the charts."""
+    """Explain how the differences were tested, and how to read the charts."""
     tests = count_tests(differences)
     tests_text = "1 test" if tests == 1 else f"{tests} tests"
     intro = (
@@ -116,10 +125,10 @@ def _intro(differences: Sequence[Difference]) -> str:
 
 
 def _forest_plot(dataset: str, differences: Sequence[Difference]) -> Chart:
-    """A chart of the differences on one dataset.
+    """Draw the differences on one dataset.
 
-    Of two runs it has a row for each metric; of more runs a panel for each metric, with a row for
-    each pair.
+    For two runs it has a row for each metric; for more runs a panel for each metric, with a row
+    for each pair of runs.
     """
     pairs: set[tuple[str, str]] = set()
     tasks: set[str] = set()
@@ -138,21 +147,24 @@ def _forest_plot(dataset: str, differences: Sequence[Difference]) -> Chart:
             label = f"{candidate} {MINUS} {baseline}"
             panels.setdefault(metric, []).append(_row(difference, label))
 
-    compared = "every two runs"
+    runs_text = "every two runs"
     if len(pairs) == 1:
-        compared = f"{differences[0].candidate} against {differences[0].baseline}"
+        runs_text = f"{differences[0].candidate} against {differences[0].baseline}"
+    title = f"{dataset_name(dataset)}: {runs_text}"
     csv = csv_text([field.name for field in fields(Difference)], map(astuple, differences))
-    title = f"{dataset_name(dataset)}: {compared}"
     return forest_plot(f"differences-{slug(dataset)}", title, panels, csv)
 
 
 def _row(difference: Difference, label: str) -> Row:
-    """The row of a difference, in points if it is one of shares, with its adjusted p."""
+    """The row of a difference in the forest plot, with its adjusted p.
+
+    Shares are in points (of a percent), other metrics on their own scale.
+    """
     estimate = Estimate(difference.difference, difference.low, difference.high)
     if measures.measure_of(difference.metric).percent:
         estimate = in_percent(estimate)
-    p = "no test" if difference.p_holm is None else f"p {p_text(difference.p_holm)}"
+    test_text = "no test" if difference.p_holm is None else f"p {p_text(difference.p_holm)}"
     significance: Significance | None = None
     if is_significant(difference):
         significance = "better" if is_improvement(difference) else "worse"
-    return difference_row(label, estimate, p, significance)
+    return difference_row(label, estimate, test_text, significance)

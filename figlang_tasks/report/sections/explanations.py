@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from figlang_tasks.metrics import classification
-from figlang_tasks.report.charts import BarGroup, Chart, bar_chart, curve_chart
+from figlang_tasks.report.charts import Chart, IntervalGroup, curve_chart, interval_chart
 from figlang_tasks.report.sections.layout import Section
 from figlang_tasks.report.sections.task_results import TaskResults, in_percent
 from figlang_tasks.results import measures
@@ -23,7 +23,9 @@ _INTRO = (
 def explanation_section(
     prefix: str, results: Sequence[TaskResults], run_names: Sequence[str]
 ) -> Section | None:
-    """The charts of each task that asks for explanations; None if there are none.
+    """The section with the charts of each task that asks for explanations; None without charts.
+
+    A task has a chart by scope, and a chart of curves of the runs whose explanations have scores.
 
     Args:
         prefix: the beginning of the ids of the section and its charts.
@@ -40,20 +42,20 @@ def explanation_section(
         chart = _chart_by_scope(f"{prefix}-parts-{number}", task_results, scheme, run_names)
         if chart is not None:
             charts_by_scope.append(chart)
-        scored: dict[str, TaskRun] = {}
-        unscored = []
+        scored_runs: dict[str, TaskRun] = {}
+        unscored_runs = []
         for run, task_run in task_results.runs.items():
             if scheme.has_scores(task_run.records):
-                scored[run] = task_run
+                scored_runs[run] = task_run
             elif _has_explanations(task_run):
-                unscored.append(run)
-        if scored:
-            scored_results = TaskResults(task_results.task, scored)
+                unscored_runs.append(run)
+        if scored_runs:
+            scored_results = TaskResults(task_results.task, scored_runs)
             chart_id = f"{prefix}-curves-{number}"
             curve_charts.append(_curve_chart(chart_id, scored_results, scheme, run_names))
-        if unscored:
+        if unscored_runs:
             notes.append(
-                f"{task_results.task}: explanations of {', '.join(unscored)} are not scored"
+                f"{task_results.task}: explanations of {', '.join(unscored_runs)} are not scored"
                 " (figlang score adds scores)."
             )
     charts = (*charts_by_scope, *curve_charts)
@@ -68,8 +70,31 @@ def explanation_section(
     )
 
 
+def _scored_runs(results: TaskResults, scheme: Scheme) -> TaskResults:
+    """The results of the runs whose explanations have scores; there may be none."""
+    scored: dict[str, TaskRun] = {}
+    for run, task_run in results.runs.items():
+        if scheme.has_scores(task_run.records):
+            scored[run] = task_run
+    return TaskResults(results.task, scored)
+
+
+def _unscored_notes(results: TaskResults, scored: TaskResults) -> list[str]:
+    """Name the runs with explanations but without scores in a note; no note if there are none."""
+    unscored = []
+    for run, task_run in results.runs.items():
+        if run not in scored.runs and _has_explanations(task_run):
+            unscored.append(run)
+    if not unscored:
+        return []
+    return [
+        f"{results.task}: explanations of {', '.join(unscored)} are not scored (figlang score adds"
+        " scores)."
+    ]
+
+
 def _has_explanations(task_run: TaskRun) -> bool:
-    """Whether any answer has an explanation; the task may ask for labels alone."""
+    """Whether any answer of a run has an explanation; a model may have given labels alone."""
     return any((record["explanation"] or "").strip() for record in task_run.records)
 
 
@@ -86,17 +111,17 @@ def _shown_thresholds(scheme: Scheme) -> list[Threshold]:
 def _chart_by_scope(
     chart_id: str, results: TaskResults, scheme: Scheme, run_names: Sequence[str]
 ) -> Chart | None:
-    """A chart of the metric by scope, a panel for each threshold; None if it has no value."""
-    panels: dict[str, dict[str, BarGroup]] = {}
+    """A chart of F1@t or Acc@t by scope, a panel for each threshold; None if there is no value."""
+    panels: dict[str, dict[str, IntervalGroup]] = {}
     for threshold in _shown_thresholds(scheme):
         for scope in results.scopes():
-            group = results.bar_group(threshold.name, scope)
+            group = results.interval_group(threshold.name, scope)
             if group.estimates:
                 panels.setdefault(threshold.name, {})[measures.scope_text(scope)] = group
     if not panels:
         return None
     metric = _metric_name(scheme)
-    return bar_chart(
+    return interval_chart(
         chart_id,
         f"{results.task}: {metric} by {results.benchmark.parts.kind}",
         panels,
@@ -109,7 +134,11 @@ def _chart_by_scope(
 def _curve_chart(
     chart_id: str, results: TaskResults, scheme: Scheme, run_names: Sequence[str]
 ) -> Chart:
-    """A chart of the metric over its threshold, by scope, as in Figure 11 of V-FLUTE's paper."""
+    """A chart of F1@t or Acc@t over t, a panel for each scope (Figure 11 of V-FLUTE's paper).
+
+    Args:
+        results: a task, with the runs whose explanations have scores.
+    """
     compute_curves = partial(_curves_by_scope, scheme)
     curves_by_run: dict[str, dict[str, list[Estimate]]] = {}
     for run, task_run in results.runs.items():
@@ -121,6 +150,7 @@ def _curve_chart(
                 panels.setdefault(measures.scope_text(scope), {})[run] = curves[scope]
 
     metric = _metric_name(scheme)
+    # Ascending; several metrics may have one threshold.
     thresholds = list(dict.fromkeys(threshold.at for threshold in _shown_thresholds(scheme)))
     return curve_chart(
         chart_id,
@@ -136,21 +166,25 @@ def _curve_chart(
 def _curves_by_scope(
     scheme: Scheme, declared: Measures, records: Sequence[Record]
 ) -> dict[str, list[Estimate]]:
-    """F1@t or Acc@t in percent at `classification.CURVE_THRESHOLDS`, by scope.
+    """F1@t or Acc@t in percent at each of `classification.CURVE_THRESHOLDS`, by scope.
 
-    The curve of all rows has intervals, unless it is a mean of the curves of several groups.
+    Only the curve over all rows has intervals, unless it is a mean of the curves of several groups.
+
+    Args:
+        declared: the measures of the task, which say its scopes and groups.
+        records: all records of a run, with explanation scores.
     """
     measure = declared.by_name[scheme.label_metric]
     curves: dict[str, list[Estimate]] = {}
     for scope, scope_records in measure.records_by_scope(records).items():
         if scope != OVERALL and measure.averaged:
-            continue
+            continue  # the scopes repeat one measurement, and only their mean is drawn
         group_curves = [curve(scheme, group) for group in measure.averaged_groups(scope_records)]
         if scope == OVERALL and len(group_curves) == 1:
             curves[scope] = list(map(in_percent, group_curves[0]))
             continue
         curves[scope] = []
-        for estimates in zip(*group_curves, strict=True):  # of all groups at one threshold
-            mean = Estimate(Estimate.mean(estimates).value)
-            curves[scope].append(in_percent(mean))
+        for group_estimates in zip(*group_curves, strict=True):  # of all groups at one threshold
+            mean = Estimate.mean(group_estimates).value
+            curves[scope].append(Estimate(100 * mean))  # without an interval
     return curves

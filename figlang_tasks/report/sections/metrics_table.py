@@ -18,9 +18,13 @@ if TYPE_CHECKING:
 
 
 def metrics_section(prefix: str, results: Sequence[TaskResults]) -> Section | None:
-    """The tables of all metrics of one dataset; tasks with the same metrics share a table.
+    """The section with all metrics of one dataset; None if no task has a value over all rows.
 
-    None if no task has a value over all rows.
+    Tasks with the same metrics share a table.
+
+    Args:
+        prefix: the beginning of the id of the section.
+        results: the tasks of the dataset, at least one.
     """
     results_by_metrics: dict[frozenset[str], list[TaskResults]] = {}
     for task_results in results:
@@ -42,20 +46,26 @@ def metrics_section(prefix: str, results: Sequence[TaskResults]) -> Section | No
 
 
 def _metrics_table(results: Sequence[TaskResults]) -> Table:
-    """The table of tasks with the same metrics: a line for each run, task and scope."""
+    """The table of some tasks: a line for each run, task and scope, then published values.
+
+    Args:
+        results: tasks of one dataset that have the same metrics; at least one.
+    """
     metrics = results[0].overall_metrics()
-    numbers = _numbers(results)
-    scopes = list(dict.fromkeys([OVERALL, *numbers["scope"]]))
-    numbers = numbers[numbers["metric"].isin(metrics)]
+    estimates = _estimates(results)
+    scopes = list(dict.fromkeys([OVERALL, *estimates["scope"]]))
+    # A metric without a value over all rows has no column.
+    estimates = estimates[estimates["metric"].isin(metrics)]
     tasks = [task_results.task for task_results in results]
-    cells = tables.wide_table(_sorted(numbers, tasks, scopes), ["run", "task", "scope"], metrics)
+    cells = tables.wide_table(_sorted(estimates, tasks, scopes), ["run", "task", "scope"], metrics)
 
     notes = [*_scorer_notes(results), *_mean_notes(results), *_scope_notes(results[0], scopes)]
     for task_results in results:
-        published_cells, published_notes = _published_lines(task_results, metrics, scopes, cells)
+        published_cells, published_notes = _published_cells(task_results, metrics, scopes, cells)
         cells = _stacked(cells, published_cells)
         notes += published_notes
 
+    # Columns with the same text in all lines are left out.
     benchmark = results[0].benchmark
     if len(tasks) == 1:
         cells = cells.drop(columns="task")
@@ -68,7 +78,7 @@ def _metrics_table(results: Sequence[TaskResults]) -> Table:
     return Table(listing(tasks), cells, " ".join(notes), tooltips)
 
 
-def _numbers(results: Sequence[TaskResults]) -> pd.DataFrame:
+def _estimates(results: Sequence[TaskResults]) -> pd.DataFrame:
     """All estimates of some tasks, a line for each; see `frame.estimates_frame` for the columns."""
     estimates = []
     for task_results in results:
@@ -77,56 +87,60 @@ def _numbers(results: Sequence[TaskResults]) -> pd.DataFrame:
     return frame.estimates_frame(estimates)
 
 
-def _sorted(numbers: pd.DataFrame, tasks: list[str], scopes: list[str]) -> pd.DataFrame:
-    """The numbers in the order of `tasks`, those of one task in the order of `scopes`."""
-    task_positions = numbers["task"].map(tasks.index)
-    scope_positions = numbers["scope"].map(scopes.index)
-    sorted_rows = np.lexsort((scope_positions, task_positions))  # by the last key first; stable
-    return numbers.iloc[sorted_rows]
+def _sorted(estimates: pd.DataFrame, tasks: list[str], scopes: list[str]) -> pd.DataFrame:
+    """The estimates in the order of `tasks`, those of one task in the order of `scopes`."""
+    task_positions = estimates["task"].map(tasks.index)
+    scope_positions = estimates["scope"].map(scopes.index)
+    # lexsort sorts by its last key first, and keeps the order of runs within a scope.
+    sorted_rows = np.lexsort((scope_positions, task_positions))
+    return estimates.iloc[sorted_rows]
 
 
-def _published_lines(
-    results: TaskResults, metrics: Sequence[str], scopes: Collection[str], cells: pd.DataFrame
+def _published_cells(
+    results: TaskResults, metrics: Sequence[str], scopes: Collection[str], above: pd.DataFrame
 ) -> tuple[pd.DataFrame, list[str]]:
-    """The published values of a task, and notes about them.
+    """The published values of a task as lines of a table, and notes about them.
 
     Args:
-        cells: the table that the values are to stand beneath.
+        above: the table that the lines are to stand beneath; they have its columns.
 
     Returns:
-        Lines with the columns of `cells`, none if nothing comparable was published. The notes say
-        where the values are from, or why they are left out.
+        The lines, none if nothing comparable was published; and notes, which say where the values
+        are from, or why they are left out.
     """
     task = results.task
-    names: list[str] = []
+    metric_names: list[str] = []  # with their scopes
     for scope in scopes:
-        names += [full_name(metric, scope) for metric in metrics]
-    comparable, reason = results.comparable_metrics(names)
+        metric_names += [full_name(metric, scope) for metric in metrics]
+    comparable, reason_left_out = results.comparable_metrics(metric_names)
     lines = published.table_lines(task, comparable)
     notes = []
     if lines:
         protocol = published.protocol_text(task, comparable)
         notes.append(f"Published, not measured here: {protocol}.")
-    if reason:
-        notes.append(f"{task}: {reason}.")
+    if reason_left_out:
+        notes.append(f"{task}: {reason_left_out}.")
 
-    figures_by_label = [(f"{label} (published)", figures) for label, _, figures in lines]
-    published_cells = tables.published_table(figures_by_label, cells)
-    scope_texts = [measures.scope_text(scope) for _, scope, _ in lines]
+    labels_and_figures = [(f"{line.label} (published)", line.figures) for line in lines]
+    published_cells = tables.published_table(labels_and_figures, above)
+    scope_texts = [measures.scope_text(line.scope) for line in lines]
     return published_cells.assign(task=task, scope=scope_texts), notes
 
 
-def _stacked(cells: pd.DataFrame, lines: pd.DataFrame) -> pd.DataFrame:
-    """A table with more lines beneath; pandas would warn if there were none."""
+def _stacked(above: pd.DataFrame, below: pd.DataFrame) -> pd.DataFrame:
+    """One table with the lines of two tables that have the same columns."""
     import pandas as pd
 
-    if lines.empty:
-        return cells
-    return pd.concat([cells, lines])
+    if below.empty:
+        return above  # pandas warns if it joins a table without lines
+    return pd.concat([above, below])
 
 
 def _scorer_notes(results: Sequence[TaskResults]) -> list[str]:
-    """A note with the scorers of explanations, by run if they differ; none without scores."""
+    """A note with the scorer of explanations, or that of each run if they differ.
+
+    No note if no run has scores of explanations.
+    """
     signatures: dict[str, str] = {}
     for task_results in results:
         for run, task_run in task_results.runs.items():
@@ -141,7 +155,7 @@ def _scorer_notes(results: Sequence[TaskResults]) -> list[str]:
 
 
 def _mean_notes(results: Sequence[TaskResults]) -> list[str]:
-    """A note for each task whose values over all rows are means over its scopes."""
+    """A note for each task whose values over all rows are means of its scopes' values."""
     notes = []
     for task_results in results:
         if any(measure.averaged for measure in task_results.first.measures.all):
@@ -150,7 +164,7 @@ def _mean_notes(results: Sequence[TaskResults]) -> list[str]:
 
 
 def _scope_notes(results: TaskResults, scopes: Collection[str]) -> list[str]:
-    """What the benchmark says about these scopes."""
+    """The notes of a task's benchmark about these scopes; most scopes have none."""
     notes = []
     for scope, part in results.benchmark.parts.of.items():
         if scope in scopes and part.note:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from figlang_tasks.report.charts import BarGroup, Chart, bar_chart
+from figlang_tasks.report.charts import Chart, IntervalGroup, interval_chart
 from figlang_tasks.report.run_warnings import run_warnings
 from figlang_tasks.report.sections.layout import Section
 from figlang_tasks.report.sections.task_results import (
@@ -20,7 +20,12 @@ from figlang_tasks.results.task_run import Run
 def overview_section(
     runs: Sequence[Run], results: Sequence[TaskResults], differences: Sequence[Difference]
 ) -> Section:
-    """Which run is better on each task, the main metric of each task, and warnings."""
+    """The first section of a report: verdicts, a chart of main metrics, and warnings.
+
+    Args:
+        results: all tasks of the report.
+        differences: those of every two runs, by the main metric of each task.
+    """
     chart = _main_metrics_chart(results, [run.name for run in runs])
     return Section(
         id="overview-tasks",
@@ -32,12 +37,15 @@ def overview_section(
 
 
 def _main_metrics_chart(results: Sequence[TaskResults], run_names: Sequence[str]) -> Chart | None:
-    """The main metric of each task that has one in percent, a panel for each dataset."""
+    """A chart of each task's main metric, a panel for each dataset; None without a metric.
+
+    A task whose main metric is not a share of right answers is left out: the scale is percent.
+    """
     tasks_by_dataset: dict[str, list[str]] = {}
     for task_results in results:
         tasks_by_dataset.setdefault(task_results.dataset, []).append(task_results.task)
 
-    panels: dict[str, dict[str, BarGroup]] = {}
+    panels: dict[str, dict[str, IntervalGroup]] = {}
     for task_results in results:
         metric = task_results.main_metric()
         if metric is None:
@@ -45,10 +53,10 @@ def _main_metrics_chart(results: Sequence[TaskResults], run_names: Sequence[str]
         task_names = short_task_names(tasks_by_dataset[task_results.dataset])
         category = f"{task_names[task_results.task]} {metric}"
         panel = dataset_name(task_results.dataset)
-        panels.setdefault(panel, {})[category] = task_results.bar_group(metric)
+        panels.setdefault(panel, {})[category] = task_results.interval_group(metric)
     if not panels:
         return None
-    return bar_chart(
+    return interval_chart(
         "overview-all",
         "The main metric of each task",
         panels,
@@ -59,18 +67,18 @@ def _main_metrics_chart(results: Sequence[TaskResults], run_names: Sequence[str]
 
 
 def _warnings(runs: Sequence[Run]) -> list[str]:
-    """What to know about the runs before their numbers are read, in whole sentences."""
+    """Sentences about what to know of the runs before their numbers are read."""
     warnings = []
     for run in runs:
         # A page that others read must not show paths of this machine.
         run_path = "RUN" if run.path.is_absolute() else str(run.path)
         warnings += [f"{warning}." for warning in run_warnings(run, run_path=run_path)]
-    unreported = []
+    unreported_runs = []
     for run in runs:
         if not all(task_run.reported for task_run in run.tasks.values()):
-            unreported.append(run.name)
-    if unreported:
+            unreported_runs.append(run.name)
+    if unreported_runs:
         warnings.append(
-            f"{', '.join(unreported)}: no reported metrics; values are from the samples."
+            f"{', '.join(unreported_runs)}: no reported metrics; values are from the samples."
         )
     return warnings

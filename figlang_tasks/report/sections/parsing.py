@@ -17,14 +17,15 @@ _INTRO = (
 
 
 def parsing_section(results: Sequence[TaskResults]) -> Section | None:
-    """How many outputs of each task and run have each status, and which rules read them.
+    """The section on how outputs were read; None if no task has outputs to read.
 
-    None if no output was to be read.
+    Its table says how many outputs of each task and run have each status, and which rules read
+    them.
     """
     import pandas as pd
 
     counts_by_run: dict[tuple[str, str], Counter[str]] = {}  # by task and run
-    rules_by_run: dict[tuple[str, str], str] = {}
+    rules_by_run: dict[tuple[str, str], str] = {}  # by task and run
     for task_results in results:
         for run, task_run in task_results.runs.items():
             counts = _count_statuses(task_run.records)
@@ -37,11 +38,11 @@ def parsing_section(results: Sequence[TaskResults]) -> Section | None:
     statuses = _status_order(counts_by_run.values())
     lines = []
     for (task, run), counts in counts_by_run.items():
-        cells = [str(counts[status] or "") for status in statuses]
-        lines.append([task, run, *cells, rules_by_run[task, run]])
-    heads = [status.replace("_", " ") for status in statuses]
-    cells_of_table = pd.DataFrame(lines, columns=["task", "run", *heads, "rules"])
-    table = Table("Outputs", cells_of_table, note="rules: how many outputs each rule read.")
+        count_texts = [str(counts[status] or "") for status in statuses]  # "" for 0
+        lines.append([task, run, *count_texts, rules_by_run[task, run]])
+    status_heads = [status.replace("_", " ") for status in statuses]
+    cells = pd.DataFrame(lines, columns=["task", "run", *status_heads, "rules"])
+    table = Table("Outputs", cells, note="rules: how many outputs each rule read.")
     return Section(
         id="parsing-outcomes", title="How the outputs were read", intro=_INTRO, tables=(table,)
     )
@@ -53,7 +54,7 @@ def _count_statuses(records: Sequence[Record]) -> Counter[str]:
 
 
 def _status_order(all_counts: Iterable[Counter[str]]) -> list[str]:
-    """The statuses that occur: outputs that were read first, then others, unknown ones last."""
+    """The statuses that occur, as columns of the table: read first, then unread, others last."""
     occurring: set[str] = set()
     for counts in all_counts:
         occurring.update(counts)
@@ -62,7 +63,7 @@ def _status_order(all_counts: Iterable[Counter[str]]) -> list[str]:
 
 
 def _rules_text(records: Sequence[Record]) -> str:
-    """How many answers in words each rule read: ``announced 12, alone 3``."""
+    """How many answers each rule read: ``announced 12, alone 3``; "" without answers in words."""
     readings = count_readings(records)
     if readings is None:
         return ""

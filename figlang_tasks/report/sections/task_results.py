@@ -9,7 +9,7 @@ from os.path import commonprefix
 from typing import Final
 
 from figlang_tasks.core.benchmark import Benchmark, source_of, sources
-from figlang_tasks.report.charts import BarGroup, Reference
+from figlang_tasks.report.charts import IntervalGroup, Reference
 from figlang_tasks.report.charts.chart import ReferenceKind
 from figlang_tasks.results import measures, published
 from figlang_tasks.results.task_run import Run, TaskRun
@@ -25,7 +25,7 @@ class TaskResults:
 
     Attributes:
         task: its name.
-        runs: the results by the name of the run; at least one.
+        runs: the results by the name of the run.
     """
 
     task: str
@@ -46,7 +46,7 @@ class TaskResults:
 
     def overall_metrics(self) -> list[str]:
         """The metrics that any run has a value of over all rows; diagnostics of each run last."""
-        metrics: dict[str, None] = {}
+        metrics: dict[str, None] = {}  # a set that keeps its order
         for task_run in self.runs.values():
             metrics.update(dict.fromkeys(_overall_metrics(task_run)))
         return list(metrics)
@@ -54,25 +54,26 @@ class TaskResults:
     def main_metric(self) -> str | None:
         """The metric that stands for the task in charts; None if it is no share of right answers.
 
-        A metric that can be compared between the runs is preferred: all have it, and if it depends
-        on explanation scores, one scorer gave them.
+        A metric that can be compared between the runs is preferred: all runs have it, and if it
+        depends on explanation scores, one scorer gave them.
         """
-        shared = _overall_metrics(self.first)
+        shared_metrics = _overall_metrics(self.first)
         for task_run in self.runs.values():
-            overall = _overall_metrics(task_run)
-            shared = [metric for metric in shared if metric in overall]
+            run_metrics = _overall_metrics(task_run)
+            shared_metrics = [metric for metric in shared_metrics if metric in run_metrics]
         scorers = {task_run.signature or task_run.scorer for task_run in self.runs.values()}
         if self.first.has_explanations and len(scorers) > 1:
-            of_explanations = self.first.metrics_of_explanations
-            shared = [metric for metric in shared if metric not in of_explanations]
+            scored_metrics = self.first.metrics_of_explanations
+            shared_metrics = [metric for metric in shared_metrics if metric not in scored_metrics]
 
-        declared: dict[str, Measure] = {}
+        measures_by_name: dict[str, Measure] = {}
         for task_run in self.runs.values():
-            declared.update(task_run.measures.by_name)
-        metric = measures.headline_metric(shared or self.overall_metrics(), declared)
-        if not metric:
+            measures_by_name.update(task_run.measures.by_name)
+        candidates = shared_metrics or self.overall_metrics()
+        metric = measures.headline_metric(candidates, measures_by_name)
+        if not metric:  # no run has a value over all rows
             return None
-        measure = declared[metric]
+        measure = measures_by_name[metric]
         is_share = measure.percent and not measure.is_diagnostic
         return metric if is_share else None
 
@@ -84,12 +85,12 @@ class TaskResults:
                 scopes.update(dict.fromkeys(estimates))
         return list(scopes)
 
-    def bar_group(self, metric: str, scope: str = OVERALL) -> BarGroup:
-        """The values of a metric in percent, for a chart, with the published ones."""
-        return BarGroup(self.percentages(metric, scope), self.references(metric, scope))
+    def interval_group(self, metric: str, scope: str = OVERALL) -> IntervalGroup:
+        """The values of a metric for a chart: those of the runs, and published ones; in percent."""
+        return IntervalGroup(self.percentages(metric, scope), self.references(metric, scope))
 
     def percentages(self, metric: str, scope: str = OVERALL) -> dict[str, Estimate]:
-        """The value of a metric in percent, of each run that has one."""
+        """The value of a metric in percent, by the name of each run that has one."""
         percentages = {}
         for run, task_run in self.runs.items():
             estimate = task_run.estimates.get(metric, {}).get(scope)
@@ -98,44 +99,50 @@ class TaskResults:
         return percentages
 
     def comparable_metrics(self, names: Collection[str]) -> tuple[list[str], str]:
-        """The metrics whose published values are comparable with all runs.
+        """The metrics whose published values are comparable with all runs, and why others are not.
 
         Args:
             names: metrics with their scopes (``f1@60_muse``).
 
         Returns:
-            The names of these metrics, and why others are left out; "" if none is.
+            Some of the `names`, and a reason without a full stop; "" if no metric with published
+            values is left out.
         """
         conditions = [task_run.conditions for task_run in self.runs.values()]
         return published.comparable_metrics(self.task, names, conditions)
 
     def references(self, metric: str, scope: str = OVERALL) -> list[Reference]:
-        """Published values of a metric in percent; none unless comparable with all runs."""
+        """The published values of a metric in percent; none if not comparable with all runs."""
         name = full_name(metric, scope)
         comparable, _ = self.comparable_metrics([name])
         references = []
         for row in published.published_rows(self.task, comparable):
             value = row.values[name].value
-            if value is not None:  # else a range was published
+            if value is not None:  # None if only a range was published
                 kind = _REFERENCE_KINDS.get(row.kind, "model")
                 references.append(Reference(row.label, 100 * value, kind))
         return references
 
 
 def collect_results(runs: Sequence[Run]) -> list[TaskResults]:
-    """The results of every task, benchmark by benchmark, tasks of one dataset by name."""
+    """The results of every task of some runs, in the order of `sources` and of task names."""
     runs_by_task: dict[str, dict[str, TaskRun]] = {}
     for run in runs:
         for task, task_run in run.tasks.items():
             runs_by_task.setdefault(task, {})[run.name] = task_run
     results = [TaskResults(task, task_runs) for task, task_runs in runs_by_task.items()]
     datasets = list(sources())
-    return sorted(results, key=lambda each: (datasets.index(each.dataset), each.task))
+
+    def position(task_results: TaskResults) -> tuple[int, str]:
+        return datasets.index(task_results.dataset), task_results.task
+
+    return sorted(results, key=position)
 
 
 def _overall_metrics(task_run: TaskRun) -> list[str]:
-    """The metrics with a value over all rows; diagnostics, which tell how the run went, last."""
+    """The metrics of a run with a value over all rows; diagnostics (how the run went) last."""
     overall = [metric for metric, scopes in task_run.estimates.items() if OVERALL in scopes]
+    # False sorts before True, and the order stays otherwise.
     return sorted(overall, key=lambda metric: task_run.measures.by_name[metric].is_diagnostic)
 
 
@@ -148,9 +155,9 @@ def slug(dataset: str) -> str:
 
 
 def short_task_names(tasks: Collection[str]) -> dict[str, str]:
-    """The names of tasks without the words that all of them begin with, such as ``irfl_``."""
+    """A short name for each task: without the words that all begin with, such as ``irfl_``."""
     shared = commonprefix(list(tasks)) if len(tasks) > 1 else ""
-    start = shared.rfind("_") + 1
+    start = shared.rfind("_") + 1  # after the last whole word that they share
     return {task: task[start:] for task in tasks}
 
 
@@ -160,7 +167,7 @@ def dataset_name(dataset: str) -> str:
 
 
 def in_percent(estimate: Estimate) -> Estimate:
-    """A share and the limits of its interval in percent."""
+    """An estimate of a share, 0 to 1, in percent, with its interval if it has one."""
     if estimate.low is None or estimate.high is None:
         return Estimate(100 * estimate.value)
     return Estimate(100 * estimate.value, 100 * estimate.low, 100 * estimate.high)

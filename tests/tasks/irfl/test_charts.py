@@ -17,9 +17,11 @@ BOTH = ("figurative", "figurative_literal")
 def levels(
     task: str, measure: str, records: list[dict[str, Any]], *scopes: str
 ) -> dict[str, float]:
-    """Chance by category of the bars of a measure, which has values in `scopes`."""
-    drawn = CHARTS[0].bars("IRFL", task, {measure: ("all", *scopes)})
-    return {bar.category: bar.chance(records) for bar in drawn if bar.measure == measure}
+    """Chance by category of the chart of a measure, which has values in `scopes`."""
+    categories = CHARTS[0].categories("IRFL", task, {measure: ("all", *scopes)})
+    return {
+        drawn.category: drawn.chance(records) for drawn in categories if drawn.measure == measure
+    }
 
 
 def test_of_choices_the_number_of_images_and_the_literal_ones_among_the_wrong() -> None:

@@ -252,8 +252,8 @@ def test_values_over_all_instructions_are_their_mean_and_spread(tmp_path: Path) 
         for group in sections.build([runs.read(str(tmp_path / "run"))])
         for each in group.sections
     ]
-    (bars,) = next(each for each in shown if each.id.endswith("-instructions")).charts
-    drawn = [float(row["value"]) for row in csv.DictReader(io.StringIO(bars.csv))]
+    (chart,) = next(each for each in shown if each.id.endswith("-instructions")).charts
+    drawn = [float(row["value"]) for row in csv.DictReader(io.StringIO(chart.csv))]
     assert drawn == pytest.approx([100 * value for value in f1s], abs=1e-9)
 
 

@@ -1,4 +1,4 @@
-"""The chart of the value of each run, by category."""
+"""The interval chart: the value of each run as a point with its interval, by category."""
 
 from __future__ import annotations
 
@@ -21,47 +21,53 @@ from figlang_tasks.report.charts.rows import Mark, Row, draw_rows
 from figlang_tasks.scoring import Estimate
 
 
-class BarGroup(NamedTuple):
-    """One category of a chart: an estimate of each run, 0 to 100, and what to read them against."""
+class IntervalGroup(NamedTuple):
+    """One category of a chart: the estimate of each run by its name, and published values.
+
+    All numbers are from 0 to 100.
+    """
 
     estimates: Mapping[str, Estimate]
     references: Sequence[Reference] = ()
 
 
-BarPanels: TypeAlias = Mapping[str, Mapping[str, BarGroup]]
-"""By the title of a panel and the label of a category."""
+IntervalPanels: TypeAlias = Mapping[str, Mapping[str, IntervalGroup]]
+"""The categories of each panel, by the title of the panel and the label of the category."""
 
 
-def bar_chart(
+def interval_chart(
     chart_id: str,
     title: str,
-    panels: BarPanels,
+    panels: IntervalPanels,
     *,
     axis_label: str,
     run_order: Sequence[str],
     side_by_side: bool = False,
     full_width: bool = False,
 ) -> Chart:
-    """Draw the value of each run with its interval, by panel and category.
+    """Draw the value of each run as a point with its interval, in a row for each category.
 
     Args:
-        run_order: the runs of all charts of the page; it decides how each looks.
-        side_by_side: whether panels stand beside each other, which makes the chart wide.
-        full_width: whether the chart is as wide as the page.
+        chart_id: unique on the page.
+        run_order: all runs of the page, also those without a value here, so that a run has the
+            same colour and marker in every chart.
+        side_by_side: whether panels stand beside each other, which makes the chart as wide as the
+            page; else they stand below each other. On a telephone they always do.
+        full_width: whether the chart is as wide as the page in any case.
     """
     series = number_series(_drawn_runs(panels), run_order)
     legend = [LegendEntry(run, marker_style(number)) for run, number in series.items()]
     side_by_side = side_by_side and len(panels) > 1
-    rows = _bar_rows(panels, series, side_by_side, label_width=26 if full_width else 22)
+    rows = _interval_rows(panels, series, side_by_side, label_width=26 if full_width else 22)
 
     is_wide = full_width or side_by_side
     width = FULL_WIDTH if is_wide else HALF_WIDTH
     svg = draw_rows(rows, axis_label, legend, width, side_by_side=side_by_side)
     phone_svg = draw_rows(rows, axis_label, legend, PHONE_WIDTH)
-    return Chart(chart_id, title, svg, phone_svg, _bars_csv(panels), is_wide)
+    return Chart(chart_id, title, svg, phone_svg, _intervals_csv(panels), is_wide)
 
 
-def _drawn_runs(panels: BarPanels) -> set[str]:
+def _drawn_runs(panels: IntervalPanels) -> set[str]:
     """The runs that have an estimate in any panel."""
     runs: set[str] = set()
     for groups in panels.values():
@@ -70,29 +76,43 @@ def _drawn_runs(panels: BarPanels) -> set[str]:
     return runs
 
 
-def _bar_rows(
-    panels: BarPanels, series: Mapping[str, int], side_by_side: bool, label_width: int
+def _interval_rows(
+    panels: IntervalPanels, series: Mapping[str, int], side_by_side: bool, label_width: int
 ) -> dict[str, list[Row]]:
-    """A row for each category of a panel; panels `side_by_side` all have the rows of all."""
-    categories: dict[str, bool] = {}  # with whether any panel has published values for it
+    """The rows of each panel, one for each category.
+
+    Panels `side_by_side` share the labels at the left, so all have a row for every category that
+    any of them has; the row is empty where a panel lacks the category.
+
+    Args:
+        series: the number of each run that is drawn, which decides how it looks.
+        label_width: characters of a line of a label.
+    """
+    categories: dict[str, None] = {}  # of all panels, in their order
+    published_categories: set[str] = set()  # those with a published value in any panel
     for groups in panels.values():
         for category, group in groups.items():
-            is_published = any(reference.kind != "chance" for reference in group.references)
-            categories[category] = categories.get(category, False) or is_published
+            categories[category] = None
+            if any(reference.kind != "chance" for reference in group.references):
+                published_categories.add(category)
 
     rows: dict[str, list[Row]] = {}
     for panel, groups in panels.items():
         rows[panel] = []
         for category in categories if side_by_side else groups:
-            group = groups.get(category, BarGroup({}))
-            marks = _run_marks(group.estimates, series)
-            label = wrap(category, label_width)
-            rows[panel].append(Row(label, marks, group.references, categories[category]))
+            group = groups.get(category, IntervalGroup(estimates={}))
+            row = Row(
+                label=wrap(category, label_width),
+                marks=_run_marks(group.estimates, series),
+                references=group.references,
+                has_reference_line=category in published_categories,
+            )
+            rows[panel].append(row)
     return rows
 
 
 def _run_marks(estimates: Mapping[str, Estimate], series: Mapping[str, int]) -> list[Mark]:
-    """A mark for each series; that of a run without an estimate is NaN, and leaves a gap."""
+    """A mark for each run in `series`; NaN, which leaves a gap, if the run has no estimate."""
     marks = []
     for run, number in series.items():
         estimate = estimates.get(run, Estimate(math.nan))
@@ -101,8 +121,8 @@ def _run_marks(estimates: Mapping[str, Estimate], series: Mapping[str, int]) -> 
     return marks
 
 
-def _bars_csv(panels: BarPanels) -> str:
-    """The values and references of a chart as CSV."""
+def _intervals_csv(panels: IntervalPanels) -> str:
+    """The values and references of a chart as CSV, a line for each."""
     lines: list[tuple[object, ...]] = []
     for panel, groups in panels.items():
         for category, group in groups.items():
