@@ -29,7 +29,8 @@ def check_answers(task: TaskRun, expected_rows: int | None = None) -> None:
     """Raise an error unless the answers of a task can be submitted.
 
     Args:
-        expected_rows: how many rows were to be answered; None if unknown.
+        expected_rows: how many rows must have been answered; None if unknown, in which case their
+            number is not checked.
 
     Raises:
         SubmissionError: answers are missing, repeated or drawn at random.
@@ -48,16 +49,16 @@ def check_answers(task: TaskRun, expected_rows: int | None = None) -> None:
             " --max_tokens was spent): evaluate again; with --use_cache FOLDER only these are"
             " asked again"
         )
-    documents = len(set(task.ids))
-    if answers != documents:
+    answered_rows = len(set(task.ids))
+    if answers != answered_rows:
         raise SubmissionError(
-            f"{task.path}: {answers} answers to {documents} rows: evaluate without --repeats"
+            f"{task.path}: {answers} answers to {answered_rows} rows: evaluate without --repeats"
         )
     if task.partial:
         raise SubmissionError(
             f"{task.path}: the run was cut short ({task.partial}): evaluate again without it"
         )
-    # Without a results file nothing else says that rows are missing.
+    # The results file says whether a run is partial; without it, only the number of rows does.
     if expected_rows is not None and task.rows != expected_rows:
         raise SubmissionError(
             f"{task.path}: {task.rows} of the {expected_rows} rows of {task.data.part}: evaluate"
@@ -67,32 +68,36 @@ def check_answers(task: TaskRun, expected_rows: int | None = None) -> None:
 
 
 def check_whole(run: Run) -> None:
-    """Raise an error unless all tasks of a run have all rows and reported metrics."""
+    """Raise a `SubmissionError` unless all tasks of a run have all rows and a results file."""
     for task in run.tasks.values():
-        expected_rows = None
+        expected_rows = None  # of rows of the user's own nobody knows how many there should be
         if not task.has_user_rows:
             expected_rows = source_of(task.data.dataset).splits.get(task.data.part)
         check_answers(task, expected_rows)
-        if not task.config:
+        has_results_file = bool(task.config)
+        if not has_results_file:
             raise SubmissionError(
                 f"{task.path}: no metrics: the results file of the run is not next to it"
             )
 
 
-def single_task(run: Run, description: str, is_wanted: Callable[[TaskRun], bool]) -> TaskRun:
-    """Find the one task of a run that can be submitted; an error if there are none or several.
+def single_task(run: Run, description: str, can_be_submitted: Callable[[TaskRun], bool]) -> TaskRun:
+    """The one task of a run that can be submitted; an error if there is none, or several.
 
     Args:
-        description: what the task is, for messages.
-        is_wanted: whether a task is one that can be submitted.
+        description: what the task is, for messages: ``flute_codalab``.
+        can_be_submitted: whether a task is one that the submission takes.
+
+    Raises:
+        SubmissionError: no task of the run, or more than one, can be submitted.
     """
-    tasks = {name: task for name, task in run.tasks.items() if is_wanted(task)}
-    if len(tasks) == 1:
-        return next(iter(tasks.values()))
-    if tasks:
+    submittable = {name: task for name, task in run.tasks.items() if can_be_submitted(task)}
+    if len(submittable) == 1:
+        return next(iter(submittable.values()))
+    if submittable:
         raise SubmissionError(
-            f"{run.path} holds {len(tasks)} runs of {description}: give the samples file of one of"
-            f" {listing(tasks)}"
+            f"{run.path} holds {len(submittable)} runs of {description}: give the samples file of"
+            f" one of {listing(submittable)}"
         )
     present = listing(sorted({task.data.name for task in run.tasks.values()}))
     raise SubmissionError(
@@ -101,7 +106,7 @@ def single_task(run: Run, description: str, is_wanted: Callable[[TaskRun], bool]
 
 
 def tasks_by_name(runs: Sequence[Run]) -> dict[str, TaskRun]:
-    """The tasks of all runs of one model by name; an error if two runs have the same."""
+    """The tasks of all runs of a model by name; a `SubmissionError` if two runs have one task."""
     named_tasks: list[tuple[str, TaskRun]] = []
     for run in runs:
         named_tasks += run.tasks.items()
@@ -109,7 +114,7 @@ def tasks_by_name(runs: Sequence[Run]) -> dict[str, TaskRun]:
 
 
 def unique_tasks(named_tasks: Iterable[tuple[str, TaskRun]]) -> dict[str, TaskRun]:
-    """Make a dictionary of tasks by name; an error if two tasks share a name."""
+    """The tasks as a dictionary by name; a `SubmissionError` if two have the same name."""
     tasks: dict[str, TaskRun] = {}
     for name, task in named_tasks:
         earlier = tasks.setdefault(name, task)
@@ -132,10 +137,14 @@ class ReportedValue(NamedTuple):
 
 
 def reported_values(task: TaskRun, all_scopes: bool = False) -> Iterator[ReportedValue]:
-    """Yield the values of a task in the order of tables; metrics that failed have none.
+    """Yield the values of a task in the order of tables, without metrics that failed.
 
     Args:
-        all_scopes: whether scopes are included that the paper's main table does not show.
+        all_scopes: whether to yield the values in every scope; by default only those over all rows
+            and in the scopes of the paper's main table.
+
+    Raises:
+        SubmissionError: a value is out of its bounds or its interval.
     """
     main_scopes = (OVERALL, *task.benchmark.parts.in_short)
     for measure in task.measures.all:
@@ -148,7 +157,11 @@ def reported_values(task: TaskRun, all_scopes: bool = False) -> Iterator[Reporte
 
 
 def _check_possible(task: TaskRun, name: str, measure: Measure, estimate: Estimate) -> None:
-    """Raise an error if a value is out of its bounds or its interval."""
+    """Raise a `SubmissionError` if a value is out of its bounds or its interval.
+
+    Args:
+        name: the full name of the metric, for the message.
+    """
     if not is_possible(measure, estimate):
         low, high = measure.bounds
         raise SubmissionError(
@@ -161,10 +174,11 @@ def _check_possible(task: TaskRun, name: str, measure: Measure, estimate: Estima
 def hub_source(task: TaskRun) -> tuple[str | None, str | None]:
     """The dataset repository on the hub that a task's rows are from, and its commit.
 
-    Either is None where there is none, or where the samples do not say.
+    The repository is None if the rows are from elsewhere or the user's own; the commit is None if
+    it is not known.
     """
     source = source_of(task.data.dataset)
-    # Rows of a dataset that is read at one commit alone do not say where they came from.
+    # If a dataset is only ever read at one commit, its source names it and the rows do not.
     revision = task.data.revision or task.records[0].get("revision") or source.revision or ""
     is_commit = re.fullmatch("[0-9a-f]{40}", revision) is not None
     repository = None if task.has_user_rows else source.repository
@@ -175,20 +189,20 @@ def hub_source(task: TaskRun) -> tuple[str | None, str | None]:
 
 
 def brief(text: object) -> str:
-    """Foreign text for a message: one line without control characters, at most 80 characters."""
+    """Text from outside for a message: one line of at most 80 characters, none of control."""
     return printable(text, limit=80)
 
 
 def utf8_text(text: str) -> str:
-    """A text that every reader of UTF-8 takes: half surrogate pairs and NUL become U+FFFD."""
+    """A text that every reader of UTF-8 accepts: half surrogate pairs and NUL become U+FFFD."""
     return whole_characters(text.replace("\0", "\N{REPLACEMENT CHARACTER}"))
 
 
 def zip_files(contents: Mapping[str, bytes]) -> bytes:
-    """Zip files, given by name; the same files give the same bytes."""
+    """The bytes of a zip of files, given by name; the same files always give the same bytes."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         for name, content in contents.items():
-            # Without the date that writestr would add to a name
+            # ZipInfo has a fixed date; for a mere name, writestr would add the present time.
             archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
     return file.getvalue()

@@ -16,7 +16,7 @@ from figlang_tasks.submit import SubmissionError, check_answers, unique_tasks, z
 
 
 def submission_of(benchmark: Benchmark) -> Submission:
-    """What the leaderboard of a benchmark takes; the benchmark must have one."""
+    """What the leaderboard of a benchmark takes; call it only for a benchmark that has one."""
     module = benchmark.module("submission")
     assert module is not None, benchmark.name
     submission: Submission = module.SUBMISSION
@@ -26,10 +26,16 @@ def submission_of(benchmark: Benchmark) -> Submission:
 def write_zip(
     benchmark: Benchmark, runs: Sequence[Run], output: Path
 ) -> tuple[list[str], list[str]]:
-    """Write the zip that a benchmark's leaderboard takes, from the runs of one model.
+    """Write the zip that the leaderboard of a benchmark takes, from the runs of one model.
+
+    Args:
+        output: the path of the zip.
 
     Returns:
-        The names of the files in the zip, and of the tasks that they are made of.
+        The names of the files in the zip, and the names of the tasks that they are made of.
+
+    Raises:
+        SubmissionError: no valid zip can be made of these runs.
     """
     submission = submission_of(benchmark)
     tasks_by_part = _submitted_tasks(benchmark, submission, runs)
@@ -39,7 +45,7 @@ def write_zip(
         records_by_part[part] = task.records
     try:
         contents = submission.files(records_by_part)
-    except DataError as error:
+    except DataError as error:  # the benchmark does not know the paths of its records
         paths = listing(task.path for task in tasks_by_part.values())
         raise SubmissionError(f"{paths}: {error}") from error
     write_whole(output, zip_files(contents))
@@ -49,17 +55,21 @@ def write_zip(
 def _submitted_tasks(
     benchmark: Benchmark, submission: Submission, runs: Sequence[Run]
 ) -> dict[str, TaskRun]:
-    """Find the tasks that a leaderboard takes, by part of the data; an error if there are none."""
+    """The tasks that the leaderboard takes, at least one, by the part of the data.
+
+    Raises:
+        SubmissionError: no run has such a task, or two have one for the same part.
+    """
     dataset = benchmark.source.name
-    named_tasks = []
+    parts_and_tasks = []
     for run in runs:
         for task in run.tasks.values():
             if task.data.dataset == dataset and task.data.part in submission.parts:
-                named_tasks.append((task.data.part, task))
-    if not named_tasks:
+                parts_and_tasks.append((task.data.part, task))
+    if not parts_and_tasks:
         paths = listing(run.path for run in runs)
         parts = listing(submission.parts, 6)
         raise SubmissionError(
             f"{paths}: no samples of a task on {dataset} ({parts}): give a run of it"
         )
-    return unique_tasks(named_tasks)
+    return unique_tasks(parts_and_tasks)

@@ -41,15 +41,16 @@ from figlang_tasks.submit.every_eval_ever_samples import (
 
 DATASTORE = "https://huggingface.co/datasets/evaleval/EEE_datastore"
 CONFIDENCE = 0.95
+"""The level of all intervals of this package."""
 
-_FOLDER_NAME = re.compile(r"[\w-](?:[\w.-]*[\w-])?")
+_FOLDER_NAME = re.compile(r"[\w-](?:[\w.-]*[\w-])?")  # neither begins nor ends with a dot
 _GENERATION_ARGUMENTS = {
     "max_new_tokens": "max_tokens",
     "temperature": "temperature",
     "top_p": "top_p",
     "top_k": "top_k",
 }
-"""The schema's name of each option of generation that it has."""
+"""The schema's name of each option of generation that it knows, by the harness's name."""
 
 
 class Evaluator(NamedTuple):
@@ -72,15 +73,21 @@ def write(
     model: str | None = None,
     samples: bool = True,
 ) -> list[Path]:
-    """Write two files for each run and dataset, and return their paths.
+    """Write the files of each run and dataset, and return their paths.
 
-    The same samples get the same file names again.
+    There are two for each: the aggregate results, and the samples if any of them has a score. The
+    same samples files give the same names of files again.
 
     Args:
+        folder: the files are written below its folder ``data``.
         organization: who evaluated.
-        relationship: of the organization to the model's developers.
-        model: DEVELOPER/MODEL; by default as the run's arguments name it.
+        relationship: of the organization to the model's developers, as the schema has it
+            (``third_party``).
+        model: DEVELOPER/MODEL; None: as the arguments of each run name it.
         samples: whether to write samples beside the aggregate results.
+
+    Raises:
+        SubmissionError: a run is not whole, or names no model. No file is written then.
     """
     evaluator = Evaluator(organization, relationship)
     contents: dict[str, bytes] = {}
@@ -89,8 +96,9 @@ def write(
         tasks_by_dataset: dict[str, list[TaskRun]] = {}
         for task in run.tasks.values():
             tasks_by_dataset.setdefault(task.data.dataset, []).append(task)
+        checked_model = _checked_model(run, model)
         for tasks in tasks_by_dataset.values():
-            contents.update(_files(run, tasks, _checked_model(run, model), evaluator, samples))
+            contents.update(_files(run, tasks, checked_model, evaluator, samples))
     for path, content in contents.items():
         write_whole(folder / path, content)
     return [folder / path for path in contents]
@@ -99,21 +107,25 @@ def write(
 def model_id(run: Run) -> str | None:
     """The model's id on the hub (ORG/NAME) in the run's arguments; None if they name none."""
     name = r"[A-Za-z0-9][\w.-]*"  # so no path: neither /home/me/model nor ./model
-    arguments = "pretrained|model|model_version|model_id"
-    match = re.search(
-        rf"(?:^|,)(?:{arguments})=({name}/{name})(?:,|$)", provenance.option_text(run, "model_args")
-    )
+    keys = "pretrained|model|model_version|model_id"
+    model_args = provenance.option_text(run, "model_args")  # key=text,key=text
+    match = re.search(rf"(?:^|,)(?:{keys})=({name}/{name})(?:,|$)", model_args)
     return match[1] if match else None
 
 
 def _checked_model(run: Run, model: str | None) -> str:
-    """Check that a model, by default as the run names it, is DEVELOPER/MODEL; return it."""
+    """The model as DEVELOPER/MODEL, two names that can be folders; an error otherwise.
+
+    Args:
+        model: what the user gave; None to take what the run's arguments name.
+    """
     model = model or model_id(run)
     if model is None:
         raise SubmissionError(
             f"{run.path}: the run does not name a model as DEVELOPER/MODEL: give it with --model"
         )
     names = model.split("/")
+    # The datastore's own folder is called data.
     can_be_folders = all(_FOLDER_NAME.fullmatch(name) and name != "data" for name in names)
     if len(names) != 2 or not can_be_folders:
         raise SubmissionError(
@@ -125,7 +137,12 @@ def _checked_model(run: Run, model: str | None) -> str:
 def _files(
     run: Run, tasks: Sequence[TaskRun], model: str, evaluator: Evaluator, with_samples: bool
 ) -> dict[str, bytes]:
-    """Make the files for the tasks of one dataset: contents by path below the folder."""
+    """The contents of the files for tasks of one dataset, by path below the folder.
+
+    Args:
+        tasks: all tasks of the run on the dataset; at least one.
+        model: DEVELOPER/MODEL.
+    """
     collection = tasks[0].data.dataset.lower()
     stem = f"data/{collection}/{model}/{_uuid(collection, model, tasks)}"
     now = f"{time.time():.3f}"
@@ -163,13 +180,17 @@ def _files(
             "checksum": hashlib.sha256(files[samples_path]).hexdigest(),
             "total_rows": len(rows),
         }
-    # The aggregate comes last: where it has been written, its samples have been too.
+    # Files are written in this order. The aggregate comes last, so that its samples are there
+    # whenever it is, even if writing was interrupted.
     files[f"{stem}.json"] = _json(aggregate, indent=2) + b"\n"
     return files
 
 
 def _uuid(collection: str, model: str, tasks: Sequence[TaskRun]) -> uuid.UUID:
-    """The UUID of a file name, made of the model and its samples files."""
+    """The UUID of a file name, which depends only on dataset, model and samples files.
+
+    It has the form of a random UUID (version 4).
+    """
     digests = "/".join(task.sha256 for task in tasks)
     digest = hashlib.sha256(f"{collection}/{model}/{digests}".encode()).digest()
     return uuid.UUID(bytes=digest[:16], version=4)
@@ -187,7 +208,7 @@ def _json(content: JsonObject, indent: int | None = None) -> bytes:
 
 
 def _library(run: Run) -> JsonObject:
-    """Describe the harness, with the version of this package."""
+    """``eval_library``: the harness, with the version of this package."""
     name, version = provenance.harness(run)
     return {
         "name": name,
@@ -197,7 +218,7 @@ def _library(run: Run) -> JsonObject:
 
 
 def _model_info(run: Run, model: str) -> JsonObject:
-    """Describe the model, and how the harness ran it."""
+    """``model_info``: the model, and how the harness ran it."""
     return {
         "name": run.name,
         "id": model,
@@ -213,7 +234,7 @@ def _model_info(run: Run, model: str) -> JsonObject:
 
 
 def _results(run: Run, tasks: Sequence[TaskRun]) -> list[JsonObject]:
-    """Describe each value of the tasks, in every scope."""
+    """``evaluation_results``: one for each value of the tasks, in every scope."""
     results = []
     for task in tasks:
         for value in reported_values(task, all_scopes=True):
@@ -222,7 +243,7 @@ def _results(run: Run, tasks: Sequence[TaskRun]) -> list[JsonObject]:
 
 
 def _result(run: Run, task: TaskRun, value: ReportedValue) -> JsonObject:
-    """Describe a value: its metric, its data and how answers were generated."""
+    """A member of ``evaluation_results``: a value, its metric, its data, and how answers came."""
     name, measure, estimate = value
     low, high = measure.bounds
     return {
@@ -246,14 +267,14 @@ def _result(run: Run, task: TaskRun, value: ReportedValue) -> JsonObject:
 
 
 def _bound(bound: float) -> float | str:
-    """A bound of a metric; JSON has no number for an infinite one."""
+    """A bound of a metric; ``"Infinity"`` and its like are texts, since JSON has no such number."""
     if math.isfinite(bound):
         return bound
     return "Infinity" if bound > 0 else "-Infinity"
 
 
 def _score_details(measure: Measure, estimate: Estimate) -> JsonObject:
-    """Describe a value with its interval, if it has one."""
+    """``score_details``: a value, with its interval if it has one."""
     score: JsonObject = {"score": estimate.value}
     if estimate.low is None or estimate.high is None:
         return score
@@ -274,7 +295,7 @@ def _score_details(measure: Measure, estimate: Estimate) -> JsonObject:
 
 
 def _source_data(task: TaskRun) -> JsonObject:
-    """Describe the dataset of a task: a repository of the hub, or another source."""
+    """``source_data``: the dataset of a task, as a repository of the hub or another source."""
     repository, revision = hub_source(task)
     additional_details = details(
         part=task.data.part,
@@ -298,22 +319,21 @@ def _source_data(task: TaskRun) -> JsonObject:
 
 
 def _generation_config(run: Run, task: TaskRun) -> JsonObject:
-    """Describe how answers were generated: options of the schema, and all others as details."""
+    """``generation_config``: options that the schema knows, and all others as details."""
     options = task.config.get("generation_kwargs")
     options = redacted(options) if isinstance(options, Mapping) else {}
-    other_options = {}
-    for name, value in options.items():
-        if name not in _GENERATION_ARGUMENTS:
-            other_options[name] = json.dumps(value)
-    arguments = {}
+    known_options = {}
     for name, schema_name in _GENERATION_ARGUMENTS.items():
         if options.get(name) is not None:
-            arguments[schema_name] = options[name]
-    run_options = {**provenance.option_texts(run), **other_options}
+            known_options[schema_name] = options[name]
+    other_options = provenance.option_texts(run)
+    for name, setting in options.items():
+        if name not in _GENERATION_ARGUMENTS:
+            other_options[name] = json.dumps(setting)
     additional_details = details(
-        **run_options,
+        **other_options,
         task_version=task.version,
         prompt_hash=task.metadata.get("prompt_hash"),
         samples_sha256=task.sha256,
     )
-    return {"generation_args": arguments, "additional_details": additional_details}
+    return {"generation_args": known_options, "additional_details": additional_details}

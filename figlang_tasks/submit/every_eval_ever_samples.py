@@ -15,17 +15,21 @@ from figlang_tasks.submit import utf8_text
 SCHEMA_VERSION = "0.3.0"
 
 JsonObject: TypeAlias = dict[str, Any]
+"""An object of the schema, to be written as JSON."""
 
 
 class SampleIds(NamedTuple):
-    """What all samples of an evaluation have in common."""
+    """What ties samples to their evaluation: its id, and that of the model (DEVELOPER/MODEL)."""
 
     evaluation_id: str
     model_id: str
 
 
 def sample_rows(task: TaskRun, ids: SampleIds) -> list[JsonObject]:
-    """Make a row for each sample that has a score; none if no metric scores single samples."""
+    """A line of the samples file for each sample that has a score, in the order of the samples.
+
+    There is none if no metric of the task scores single samples.
+    """
     measure = _sample_measure(task)
     if measure is None or measure.value_of_record is None:
         return []
@@ -33,7 +37,7 @@ def sample_rows(task: TaskRun, ids: SampleIds) -> list[JsonObject]:
     for sample in task.samples:
         record = sample["sample"]
         if not measure.counts(record):
-            continue  # such as a negative, in a metric of the positives
+            continue  # a metric of the positives, say, does not count a negative
         score = measure.value_of_record(record)
         if score is not None:
             rows.append(_sample_row(task, sample, measure.name, score, ids))
@@ -41,7 +45,10 @@ def sample_rows(task: TaskRun, ids: SampleIds) -> list[JsonObject]:
 
 
 def _sample_measure(task: TaskRun) -> Measure | None:
-    """Find the first metric that says how good single samples are; None if none does."""
+    """The first metric that scores single samples by how good they are; None if there is none.
+
+    It must count at least one sample of the task.
+    """
     for measure in task.measures.all:
         if measure.value_of_record is None or measure.is_diagnostic:
             continue
@@ -53,7 +60,11 @@ def _sample_measure(task: TaskRun) -> Measure | None:
 def _sample_row(
     task: TaskRun, sample: Mapping[str, Any], metric: str, score: float, ids: SampleIds
 ) -> JsonObject:
-    """Describe a sample: its prompt, its outputs, what was read from them, and its score."""
+    """A line of the samples file: prompt, outputs, what was read from them, and the score.
+
+    Args:
+        score: the value of `metric` for this sample alone.
+    """
     record = sample["sample"]
     prompt = utf8_text(str(sample.get("input", "")))
     reference = utf8_text(str(sample.get("target", "")))
@@ -79,7 +90,10 @@ def _sample_row(
 
 
 def _attribution(record: Record, answer: object) -> JsonObject:
-    """Describe what was read from an output, and by which rule; what is no text as JSON."""
+    """``answer_attribution``: the answer that was read from an output, and the rule that read it.
+
+    An answer that is not a text is written as JSON.
+    """
     answer_text = answer if isinstance(answer, str) else json.dumps(answer)
     method = record.get("rule") or record.get("status") or "custom"
     return {
@@ -92,7 +106,7 @@ def _attribution(record: Record, answer: object) -> JsonObject:
 
 
 def details(**facts: object) -> dict[str, str]:
-    """Facts as ``additional_details``, which are texts, without paths; None is left out."""
+    """Facts as ``additional_details``: texts without paths of this machine; None is left out."""
     texts = {}
     for name, fact in facts.items():
         if fact is not None:

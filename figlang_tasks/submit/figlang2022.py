@@ -17,6 +17,7 @@ from figlang_tasks.submit import SubmissionError, check_answers, single_task
 
 UPLOAD = "CodaLab, competition 5908 (FigLang 2022 shared task on understanding figurative language)"
 _LABEL_NAMES = {number: label for label, number in LABELS.items()}
+"""The name of each label by its number in records."""
 
 
 class _Line(TypedDict):
@@ -38,16 +39,21 @@ def write_lines(run: Run, output: Path, fallback: str | None = None) -> tuple[Ta
     guess.
 
     Args:
-        fallback: the label of outputs without one.
+        output: the path of the file.
+        fallback: the label for outputs without one; None if there must be no such output.
 
     Returns:
-        The task, and how many labels are the fallback.
+        The task that was submitted, and how many lines have the fallback as their label.
+
+    Raises:
+        SubmissionError: the run cannot be submitted, or outputs have no label.
     """
-    task = single_task(run, "flute_codalab", _is_blind_task)
+    task = single_task(run, "flute_codalab", can_be_submitted=_is_blind_task)
     check_answers(task, BLIND_ROWS)
     lines = task.compute_from_records(_submission_lines)
     unlabelled = [line for line in lines if line["predicted_label"] is None]
     if unlabelled and fallback is None:
+        # As the ids of the samples file are
         ids = [f"codalab-{line['codalab_id']}" for line in unlabelled]
         raise SubmissionError(
             f"{task.path}: {len(ids)} outputs have no label ({listing(ids)}):"
@@ -65,12 +71,15 @@ def _is_blind_task(task: TaskRun) -> bool:
 
 
 def _submission_lines(measures: Measures, records: Sequence[Record]) -> list[_Line]:
-    """Make the lines of the submission, in the order of the blind file."""
+    """The lines of the submission in the order of the blind file, which `codalab_id` counts.
+
+    `measures` is not used, but `TaskRun.compute_from_records` gives it.
+    """
     return sorted(map(_submission_line, records), key=lambda line: line["codalab_id"])
 
 
 def _submission_line(record: Record) -> _Line:
-    """Make the submission line of a record."""
+    """The line of a record, as the organisers ask for it; all texts but the last are the row's."""
     label = record["predicted"]
     return {
         "codalab_id": record["codalab_id"],

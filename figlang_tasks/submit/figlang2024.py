@@ -58,7 +58,7 @@ _MISSING_EXPLANATION = "nan"
 
 
 class Prediction(NamedTuple):
-    """A row of the submission; the label is None where the output has none."""
+    """A row of the submission; the label is None, or the explanation "", if the output has none."""
 
     id: str
     label: int | None
@@ -72,7 +72,7 @@ class SubmissionCounts(TypedDict):
         data: the rows that were answered.
         n: their number.
         without_label: how many have no label, which the board counts as wrong.
-        without_explanation: how many have no explanation, or an empty one.
+        without_explanation: how many have no explanation, as the board reads it, or a blank one.
     """
 
     data: str
@@ -82,16 +82,24 @@ class SubmissionCounts(TypedDict):
 
 
 def write(run: Run, output: Path) -> SubmissionCounts:
-    """Write the FigLang 2024 submission of a run on V-FLUTE's test split.
+    """Write the zip of a run on V-FLUTE's test split, and return what it holds.
 
-    The board fails where its first row has no explanation, and finds rows by their ids. So the
-    first row with an explanation is written before all others.
+    The board fails if the first row of the file has no explanation, and finds rows by their ids. So
+    the first row with an explanation is written before all others.
+
+    Args:
+        output: the path of the zip.
+
+    Raises:
+        SubmissionError: the run cannot be submitted, or no row has an explanation.
     """
-    task = single_task(run, f"{DATASET}'s {SPLIT} split with explanations", _is_submittable)
+    description = f"{DATASET}'s {SPLIT} split with explanations"
+    task = single_task(run, description, can_be_submitted=_is_submittable)
     check_answers(task, source_of(DATASET).splits[SPLIT])
     predictions = task.compute_from_records(_predictions)
-    # Read back as the board does: the text "NA" is missing too.
-    is_explained = list(_parse_csv(_to_csv(predictions))["explanation"].notna())
+    # Whether each row has an explanation once the board has read it: "NA" is a missing one too.
+    rows_of_board = _parse_csv(_to_csv(predictions))
+    is_explained = list(rows_of_board["explanation"].notna())
     if not any(is_explained):
         raise SubmissionError(
             f"{task.path}: none of the {len(predictions)} rows has an explanation, and the board's"
@@ -103,8 +111,9 @@ def write(run: Run, output: Path) -> SubmissionCounts:
     write_whole(output, zip_files({MEMBER: _to_csv([first, *others])}))
 
     without_explanation = 0
-    for prediction, explained in zip(predictions, is_explained, strict=True):
-        if not explained or not prediction.explanation.strip():
+    for prediction, has_explanation in zip(predictions, is_explained, strict=True):
+        is_blank = not prediction.explanation.strip()
+        if is_blank or not has_explanation:
             without_explanation += 1
     return {
         "data": str(task.data),
@@ -121,17 +130,24 @@ def _is_submittable(task: TaskRun) -> bool:
 
 
 def _predictions(measures: Measures, records: Sequence[Record]) -> list[Prediction]:
-    """Make the rows of the submission, in the order of the split, which the ids end with."""
-    in_order = sorted(records, key=lambda record: int(record["id"].rpartition("-")[2]))
+    """The rows of the submission in the order of the split.
+
+    `measures` is not used, but `TaskRun.compute_from_records` gives it.
+    """
+
+    def position(record: Record) -> int:
+        """The position of a record in the split, with which its id ends: ``vflute-test-12``."""
+        return int(record["id"].rpartition("-")[2])
+
     predictions = []
-    for record in in_order:
+    for record in sorted(records, key=position):
         explanation = utf8_text(record["explanation"] or "")
         predictions.append(Prediction(record["id"], record["predicted"], explanation))
     return predictions
 
 
 def _to_csv(predictions: Sequence[Prediction]) -> bytes:
-    """The content of ``pred.csv``."""
+    """The content of ``pred.csv``, with an empty field for what is missing."""
     import pandas as pd
 
     table = pd.DataFrame(predictions, columns=list(COLUMNS), dtype=object)
@@ -139,7 +155,7 @@ def _to_csv(predictions: Sequence[Prediction]) -> bytes:
 
 
 def _parse_csv(content: bytes) -> pd.DataFrame:
-    """The content of ``pred.csv`` as the board reads it, with NaN for what is missing."""
+    """The table in a ``pred.csv`` as the board reads it, with NaN for what is missing."""
     import pandas as pd
 
     return pd.read_csv(io.BytesIO(content), dtype={"id": str, "explanation": str})
@@ -149,10 +165,14 @@ def _parse_csv(content: bytes) -> pd.DataFrame:
 
 
 def read(path: Path) -> pd.DataFrame:
-    """Read a submission that any tool made, as the board does.
+    """Read the zip of a submission that any tool made, as the board does.
 
     Returns:
-        The columns ``id``, ``label`` (0, 1 or NaN) and ``explanation`` (a text or NaN).
+        The columns ``id``, ``label`` (0, 1 or NaN) and ``explanation`` (a text or NaN), with a row
+        for each id.
+
+    Raises:
+        SubmissionError: the file is not such a zip, or has other labels, or an id twice.
     """
     import pandas as pd
 
@@ -170,14 +190,14 @@ def read(path: Path) -> pd.DataFrame:
             f" ({printable(error, limit=200)})"
         ) from error
 
-    labels = pd.to_numeric(predictions["label"], errors="coerce")
+    labels = pd.to_numeric(predictions["label"], errors="coerce")  # NaN for words
     has_wrong_label = predictions["label"].notna() & ~labels.isin([0, 1])
     if has_wrong_label.any():
-        wrong = predictions[has_wrong_label]
-        ids_and_labels = zip(wrong["id"], wrong["label"], strict=True)
+        wrong_rows = predictions[has_wrong_label]
+        ids_and_labels = zip(wrong_rows["id"], wrong_rows["label"], strict=True)
         examples = [f"{row_id} has {label}" for row_id, label in ids_and_labels]
         raise SubmissionError(
-            f"{path}: {len(wrong)} labels are not 0, 1 or none: {listing(examples)}"
+            f"{path}: {len(wrong_rows)} labels are not 0, 1 or none: {listing(examples)}"
         )
     repeated_ids = predictions["id"][predictions["id"].duplicated()]
     if repeated_ids.size:
@@ -188,7 +208,7 @@ def read(path: Path) -> pd.DataFrame:
 
 
 def _read_member(path: Path) -> bytes:
-    """Read ``pred.csv`` out of a zip."""
+    """The content of ``pred.csv`` in the zip at `path`; a `SubmissionError` if there is none."""
     try:
         files.check_file(path)
         with zipfile.ZipFile(path) as archive:
@@ -200,7 +220,7 @@ def _read_member(path: Path) -> bytes:
                 )
             return files.read_member(archive, MEMBER)
     except (zipfile.BadZipFile, zlib.error, RuntimeError, EOFError, ValueError) as error:
-        # RuntimeError: it is encrypted, or packed in a way that zipfile does not know.
+        # zipfile raises a RuntimeError if a zip is encrypted, or packed in a way unknown to it.
         raise SubmissionError(
             f"{path} is not a readable zip ({error}): zip {MEMBER} again"
         ) from error
@@ -213,9 +233,11 @@ class BoardScores(TypedDict):
     """What the board computes for a submission.
 
     Attributes:
+        file: the path of the submission.
+        data: the name of the data whose references were used.
         n: the number of rows.
         without_label, without_explanation: how many rows lack one.
-        scorer, signature: of the explanations.
+        scorer, signature: of the explanations: the scorer's name, and its name with versions.
         measures: the values, as results files hold them (`figlang_tasks.scoring.to_json`).
     """
 
@@ -230,18 +252,22 @@ class BoardScores(TypedDict):
 
 
 def score(path: Path, get_scorer: Callable[[], Scorer]) -> BoardScores:
-    """Score a submission as the board does, by macro F1 over the two labels.
+    """Compute the scores that the board would give a submission: macro F1 over the two labels.
 
     A missing label counts as the wrong one, as does a label whose explanation scores at or below
     the threshold. A missing explanation is scored as the text ``nan``.
 
     Args:
+        path: the zip of the submission.
         get_scorer: loads the scorer of explanations; not called for a file that is not valid.
+
+    Raises:
+        SubmissionError: the board would not take the file.
     """
     from figlang_tasks.benchmarks.vflute.measures import FIGLANG24
 
     records, data = join_references(path)
-    scorer = get_scorer()
+    scorer = get_scorer()  # takes time, so it comes after the file was checked
     scores = explanations.score_pairs(list(map(text_pair, records)), scorer)
     for record in records:
         record["explanation_scores"] = scores.details[text_pair(record)]
@@ -264,13 +290,21 @@ def score(path: Path, get_scorer: Callable[[], Scorer]) -> BoardScores:
 def join_references(path: Path) -> tuple[list[dict[str, Any]], str]:
     """Join the predictions of a submission with the references, as the board does.
 
+    Args:
+        path: the zip of the submission.
+
     Returns:
-        A record for each row of the split, without explanation scores; and the name of the data.
+        A record for each row of the split, in its order, without explanation scores; and the name
+        of the data.
+
+    Raises:
+        SubmissionError: the board would not take the file.
     """
     from figlang_tasks.benchmarks.vflute import rows as vflute_rows
 
     predictions = read(path)
-    if predictions["explanation"].isna().head(1).any():
+    first_is_unexplained = predictions["explanation"].isna().head(1).any()  # False without rows
+    if first_is_unexplained:
         raise SubmissionError(
             f"{path}: the first row of {MEMBER} ({printable(predictions['id'].iloc[0])}) has no"
             " explanation, and the board's scorer fails on such a file: put a row with an"
@@ -279,6 +313,7 @@ def join_references(path: Path) -> tuple[list[dict[str, Any]], str]:
     references = vflute_rows.load(DATASET, SPLIT).select_columns(
         ["id", "label", "explanation", "family", "data"]
     )
+    # None in place of NaN
     predictions = predictions.astype(object).where(predictions.notna(), None)
     _check_ids(path, list(predictions["id"]), references["id"])
     prediction_by_id = predictions.set_index("id").to_dict("index")
@@ -301,7 +336,7 @@ def join_references(path: Path) -> tuple[list[dict[str, Any]], str]:
 
 
 def _check_ids(path: Path, submitted_ids: Sequence[str], split_ids: Sequence[str]) -> None:
-    """Raise an error unless a submission has the rows of the split and no others."""
+    """Raise a `SubmissionError` unless a submission has the rows of the split and no others."""
     submitted = set(submitted_ids)
     missing = [row_id for row_id in split_ids if row_id not in submitted]
     if missing:

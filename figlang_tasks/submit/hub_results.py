@@ -37,16 +37,21 @@ README = "README.md"
 def write(
     runs: Sequence[Run], folder: Path, verdicts: Sequence[str] = ()
 ) -> tuple[list[Path], list[str]]:
-    """Write ``.eval_results`` and the model card of a model, in the layout of its repository.
+    """Write the results of one model into a copy of its repository: YAML files, and the README.
 
     Args:
-        runs: of one model, without a task that two of them have.
-        folder: a README in it gets the section of the model card, in place of an earlier one.
-        verdicts: sentences for the model card.
+        runs: whole runs of the model, no task of which is in two of them.
+        folder: the copy of the repository. Its README gets the section of the model card, in place
+            of an earlier one; it is made if there is none.
+        verdicts: sentences for the model card that compare the model with a baseline.
 
     Returns:
-        The paths of the files; and the datasets that have no repository on the hub, and so no
-        entries.
+        The paths of the files that were written; and the names of the datasets that have no
+        repository on the hub, and so no YAML file.
+
+    Raises:
+        SubmissionError: runs are partial or share a task, the README cannot be changed, or
+            huggingface_hub is too old. No file is written then.
     """
     try:
         from huggingface_hub import eval_result_entries_to_yaml
@@ -55,8 +60,9 @@ def write(
             "this huggingface_hub cannot write .eval_results: pip install --upgrade huggingface_hub"
             " (2.0 or newer, which needs transformers 5)"
         ) from error
-    tasks_by_name(runs)  # refuses two of one name
-    section = model_card.make_section(runs, verdicts)  # refuses partial runs
+    # Both raise an error before anything is written: if two runs have one task, if one is partial.
+    tasks_by_name(runs)
+    section = model_card.make_section(runs, verdicts)
     entries_by_dataset: dict[str, list[EvalResultEntry]] = {}
     for run in runs:
         for task in run.tasks.values():
@@ -66,15 +72,20 @@ def write(
     readme = folder / README
     old_readme = read_card(readme) if readme.exists() else None
     contents = {README: model_card.place_section(section, old_readme)}
-    without_entries = []
+    datasets_without_entries = []
     for dataset, entries in entries_by_dataset.items():
-        if entries:
-            contents[f"{FOLDER}/{dataset}.yaml"] = _to_yaml(eval_result_entries_to_yaml(entries))
-        else:
-            without_entries.append(dataset)
+        if not entries:
+            datasets_without_entries.append(dataset)
+            continue
+        contents[f"{FOLDER}/{dataset}.yaml"] = yaml.safe_dump(
+            eval_result_entries_to_yaml(entries),
+            sort_keys=False,
+            allow_unicode=True,
+            width=10_000,  # a line for each text, however long
+        )
     for path, text in contents.items():
         write_whole(folder / path, text.encode("utf-8"))
-    return [folder / path for path in contents], without_entries
+    return [folder / path for path in contents], datasets_without_entries
 
 
 def _to_yaml(content: object) -> str:
@@ -82,7 +93,7 @@ def _to_yaml(content: object) -> str:
 
 
 def read_card(readme: Path) -> str:
-    """Read a model card; its line ends stay as they are."""
+    """The text of a model card, line ends as in the file; a `SubmissionError` if unreadable."""
     try:
         return files.read_file(readme).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -90,7 +101,10 @@ def read_card(readme: Path) -> str:
 
 
 def _entries(run: Run, task: TaskRun) -> list[EvalResultEntry]:
-    """Make an entry for each metric of a task; none if its dataset is not on the hub."""
+    """The entries of a task for the hub, one for each value but those of diagnostic metrics.
+
+    There are none if its dataset has no repository on the hub.
+    """
     from huggingface_hub import EvalResultEntry
 
     repository, revision = hub_source(task)
@@ -102,9 +116,10 @@ def _entries(run: Run, task: TaskRun) -> list[EvalResultEntry]:
         name, measure, estimate = reported
         if measure.is_diagnostic:
             continue
-        value = round(estimate.value, 4)
         if measure.percent:
             value = round(100 * estimate.value, 2)
+        else:
+            value = round(estimate.value, 4)
         notes = [_value_note(reported), *_task_notes(run, task)]
         entries.append(
             EvalResultEntry(
@@ -120,7 +135,7 @@ def _entries(run: Run, task: TaskRun) -> list[EvalResultEntry]:
 
 
 def _value_note(reported: ReportedValue) -> str:
-    """Describe a value: its metric, unit and interval."""
+    """A value's metric, unit and interval: ``acc, percent, 95 % interval 40.1 to 61.0``."""
     name, measure, estimate = reported
     note = f"{name}, {'percent' if measure.percent else 'points'}"
     if estimate.low is not None and estimate.high is not None:
@@ -131,7 +146,7 @@ def _value_note(reported: ReportedValue) -> str:
 
 
 def _task_notes(run: Run, task: TaskRun) -> list[str]:
-    """Name what the values of a task depend on: data, prompts, scorer and versions."""
+    """Notes on what the values of a task depend on: data, prompts, scorer and versions."""
     notes = [f"{task.data.name}, {len(task.samples)} rows, digest {task.data.digest}"]
     if task.version:
         notes.append(f"task version {task.version}")
@@ -140,6 +155,6 @@ def _task_notes(run: Run, task: TaskRun) -> list[str]:
         notes.append(f"prompt {prompt_hash}")
     if task.signature:
         notes.append(f"explanation scorer {task.signature}")
-    notes.append(" ".join(provenance.harness(run)))
+    notes.append(" ".join(provenance.harness(run)))  # name and version
     notes.append(f"figlang_tasks {figlang_tasks.__version__}")
     return notes

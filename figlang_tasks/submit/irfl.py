@@ -27,6 +27,8 @@ COLUMNS = (
     "Closed Simile",
 )
 _PHRASES = ("idiom", "metaphor", "open_simile", "simile")
+"""The kinds of phrases, in the order of `COLUMNS`; idioms have the first two columns."""
+
 _RETRIEVAL = [f"irfl_retrieve_{phrase}" for phrase in _PHRASES]
 
 
@@ -34,7 +36,7 @@ class Family(NamedTuple):
     """The detection tasks that are answered in one way, one for each kind of phrase.
 
     Attributes:
-        task_pattern: the names of its tasks.
+        task_pattern: the names of its tasks, with ``{}`` for the kind of phrase.
         method: how they are answered, for the e-mail.
     """
 
@@ -56,35 +58,41 @@ FAMILIES: Mapping[str, Family] = {
 
 
 def email(runs: Sequence[Run]) -> str:
-    """Write the e-mail with the row of one model, and what the organisers need to judge it."""
+    """The text of an e-mail with the row of one model, and what the organisers need to judge it.
+
+    It has a second table if the runs have all retrieval tasks too.
+
+    Raises:
+        SubmissionError: the runs are of several models, or do not have all tasks of one family.
+    """
     _check_one_model(runs)
     tasks = tasks_by_name(runs)
     family = FAMILIES[_family_name(tasks)]
     model = brief(runs[0].name)
     submitted = [tasks[name] for name in family.tasks()]
-    paragraphs = [_row(model, submitted, "acc")]
+    paragraphs = [_row_table(model, submitted, "acc")]
     retrieval = [tasks[name] for name in _RETRIEVAL if name in tasks]
     if len(retrieval) == len(_RETRIEVAL):
-        paragraphs += ["Retrieval, precision@k:", _row(model, retrieval, "p@k")]
+        paragraphs += ["Retrieval, precision@k:", _row_table(model, retrieval, "p@k")]
         submitted += retrieval
     revisions = listing(sorted({task.data.revision or "unknown" for task in submitted}))
-    rows = "\n\n".join(paragraphs)
+    row_tables = "\n\n".join(paragraphs)
     return (
         f"Subject: IRFL leaderboard: {model}\n\nDear IRFL team,\n\nplease add this model to the"
-        f" leaderboard (zero-shot; accuracy in percent):\n\n{rows}\n\nHow it was evaluated:"
+        f" leaderboard (zero-shot; accuracy in percent):\n\n{row_tables}\n\nHow it was evaluated:"
         f" {family.method}; all rows of the four detection tables, IRFL revision {revisions};\n"
         f"figlang_tasks {figlang_tasks.__version__}.\n"
     )
 
 
 def _check_one_model(runs: Sequence[Run]) -> None:
-    """Raise an error if the runs are of several models."""
-    models = []
+    """Raise a `SubmissionError` if the runs are of several models."""
+    models = []  # the model class of each run, and its arguments
     for run in runs:
         config = run.results.get("config") or {}
         models.append((run.results.get("model_source"), config.get("model_args")))
     if any(model != models[0] for model in models):
-        # The text of an option is without keys.
+        # The text of an option has no secrets, while the arguments may.
         names = dict.fromkeys(provenance.option_text(run, "model_args") or run.name for run in runs)
         raise SubmissionError(
             f"the runs are of several models ({listing(names)}), but a row is of one model"
@@ -92,11 +100,19 @@ def _check_one_model(runs: Sequence[Run]) -> None:
 
 
 def _family_name(tasks: Mapping[str, TaskRun]) -> str:
-    """Find the family that the tasks are of; an error unless all four of one are there."""
-    missing_by_family: dict[str, list[str]] = {}
+    """The name in `FAMILIES` of the one family that the runs have tasks of.
+
+    Args:
+        tasks: the tasks of all runs by name.
+
+    Raises:
+        SubmissionError: there are tasks of no family or of several, or the family lacks a task.
+    """
+    missing_by_family: dict[str, list[str]] = {}  # of families with at least one task
     for name, family in FAMILIES.items():
         missing = [task for task in family.tasks() if task not in tasks]
-        if len(missing) < len(_PHRASES):
+        has_any_task = len(missing) < len(family.tasks())
+        if has_any_task:
             missing_by_family[name] = missing
     if len(missing_by_family) != 1:
         present = " and ".join(missing_by_family) or "other benchmarks or prompts"
@@ -104,29 +120,32 @@ def _family_name(tasks: Mapping[str, TaskRun]) -> str:
             f"the runs have tasks of {present}, but a row is of one of {', '.join(FAMILIES)}: give"
             " runs, or samples files, of one"
         )
-    ((name, missing),) = missing_by_family.items()
+    ((name, missing),) = missing_by_family.items()  # the only one
     if missing:
         raise SubmissionError(f"the runs lack {', '.join(missing)}: a row needs all of {name}")
     return name
 
 
-def _row(model: str, tasks: Sequence[TaskRun], metric: str) -> str:
-    """Make the row of a model, as a table: a value of each task, two of idioms.
+def _row_table(model: str, tasks: Sequence[TaskRun], metric: str) -> str:
+    """The row of a model below the head of the leaderboard, as a Markdown table in percent.
 
     Args:
-        tasks: one for each of `_PHRASES`.
+        tasks: one for each of `_PHRASES`, in their order.
     """
-    idiom, *others = tasks
-    idiom_values = _values_by_scope(idiom, metric)
+    idiom_task, *other_tasks = tasks
+    idiom_values = _values_by_scope(idiom_task, metric)
     values = [idiom_values["figurative"], idiom_values["figurative_literal"]]
-    values += [_values_by_scope(task, metric)[OVERALL] for task in others]
-    return table([["Model", *COLUMNS], [model, *(f"{100 * value:.1f}" for value in values)]])
+    values += [_values_by_scope(task, metric)[OVERALL] for task in other_tasks]
+    cells = [f"{100 * value:.1f}" for value in values]
+    return table([["Model", *COLUMNS], [model, *cells]])
 
 
 def _values_by_scope(task: TaskRun, metric: str) -> dict[str, float]:
-    """Compute the values of a metric from the samples of a task, by scope, 0 to 1."""
+    """The values of a metric counted from the samples, 0 to 1; an error unless all are there."""
     part = task.data.part
-    check_answers(task, None if part in tables.INFERRED else tables.ROWS.get(part))
+    # How many rows some parts have is only inferred, so their number is not checked.
+    expected_rows = None if part in tables.INFERRED else tables.ROWS.get(part)
+    check_answers(task, expected_rows)
     if task.task.startswith("irfl_match"):
         _check_scores(task)
     values = {}
@@ -137,7 +156,7 @@ def _values_by_scope(task: TaskRun, metric: str) -> dict[str, float]:
 
 
 def _check_scores(task: TaskRun) -> None:
-    """Raise an error unless all rows of a task have matching scores."""
+    """Raise a `SubmissionError` unless all rows of a task have matching scores."""
     unscored = [record["id"] for record in task.records if not record["scores"]]
     if unscored:
         raise SubmissionError(

@@ -21,25 +21,28 @@ END = "<!-- figlang_tasks: end -->"
 
 
 def make_section(runs: Sequence[Run], verdicts: Sequence[str] = ()) -> str:
-    """Write the section of a model card: verdicts, then the metrics of each task and their facts.
+    """The section of a model card in Markdown: verdicts, then metrics and facts of each task.
 
     Args:
-        runs: whole runs of one model; others are an error.
+        runs: runs of one model.
         verdicts: sentences that compare the model with a baseline.
+
+    Raises:
+        SubmissionError: a run is not whole.
     """
     for run in runs:
         check_whole(run)
-    count = sum(len(run.tasks) for run in runs)
-    tasks = "1 task" if count == 1 else f"{count} tasks"
+    n_tasks = sum(len(run.tasks) for run in runs)
+    tasks_text = "1 task" if n_tasks == 1 else f"{n_tasks} tasks"
     introduction = (
-        f"{tasks} of figlang_tasks, evaluated by the author of this section. Shares are in percent,"
-        " with 95 % intervals; bold is the main metric of a task. Written by figlang_tasks"
+        f"{tasks_text} of figlang_tasks, evaluated by the author of this section. Shares are in"
+        " percent, with 95 % intervals; bold is the main metric of a task. Written by figlang_tasks"
         f" {figlang_tasks.__version__}."
     )
     paragraphs = [BEGIN, "## Figurative language", introduction]
     if verdicts:
-        items = [f"- {_code_span(without_paths(verdict))}" for verdict in verdicts]
-        paragraphs.append("\n".join(items))
+        bullets = [f"- {_code_span(without_paths(verdict))}" for verdict in verdicts]
+        paragraphs.append("\n".join(bullets))
     for run in runs:
         for task in run.tasks.values():
             paragraphs.append(f"### {_code_span(task.task)}")
@@ -49,39 +52,45 @@ def make_section(runs: Sequence[Run], verdicts: Sequence[str] = ()) -> str:
 
 
 def _metrics_table(task: TaskRun) -> str:
-    """Make a table with a line for each scope and a column for each metric, the main in bold."""
-    numbers = frame.estimates_frame([("", {task.task: task.estimates})]).dropna(subset="value")
-    numbers = numbers[numbers["scope"].isin({OVERALL, *task.benchmark.parts.in_short})]
-    overall_metrics = numbers["metric"][numbers["scope"] == OVERALL]
+    """A Markdown table: a line for each scope, a column for each metric, the main one in bold.
+
+    Scopes are those of the paper's main table.
+    """
+    run_name = ""  # the table has no column of runs
+    estimates = frame.estimates_frame([(run_name, {task.task: task.estimates})])
+    estimates = estimates.dropna(subset="value")
+    main_scopes = {OVERALL, *task.benchmark.parts.in_short}
+    estimates = estimates[estimates["scope"].isin(main_scopes)]
+    overall_metrics = estimates["metric"][estimates["scope"] == OVERALL]
     main_metric = measures.headline_metric(overall_metrics, task.measures.by_name)
     main_column = measures.name_with_arrow(main_metric)
-    metrics = list(dict.fromkeys(numbers["metric"]))
-    cells = tables.wide_table(numbers, ["scope"], metrics)
+    metrics = list(dict.fromkeys(estimates["metric"]))
+    cells = tables.wide_table(estimates, ["scope"], metrics)
     cells = cells.rename(columns=measures.name_with_arrow)
     return tables.markdown(cells.rename(columns={main_column: f"**{main_column}**"}))
 
 
 def _facts_list(run: Run, task: TaskRun) -> str:
-    """List what reproduces the numbers: data, versions, prompts and options."""
+    """A Markdown list of what reproduces the numbers: data, versions, prompts and options."""
     facts = provenance.task_facts(task)
-    del facts["samples file"]
+    del facts["samples file"]  # readers of the card do not have it
     for name, fact in provenance.run_facts(run).items():
         if name in (*provenance.OPTIONS, "harness", "date"):
             facts[name] = fact
-    items = [f"- {name}: {_code_span(fact)}" for name, fact in facts.items()]
+    bullets = [f"- {name}: {_code_span(fact)}" for name, fact in facts.items()]
     if task.has_user_rows:
-        items.append("- rows of the author's own in place of the release's")
+        bullets.append("- rows of the author's own in place of the release's")
     repository, revision = hub_source(task)
     if repository:
         commit = f" at {_code_span(revision)}" if revision else ""
-        items.append(
+        bullets.append(
             f"- dataset: [{repository}](https://huggingface.co/datasets/{repository}){commit}"
         )
-    return "\n".join(items)
+    return "\n".join(bullets)
 
 
 def _code_span(text: str) -> str:
-    """Untrusted text as a code span in one line; it can end neither the span nor the section."""
+    """Untrusted text as a Markdown code span, which it cannot end; nor can it end the section."""
     safe = printable(utf8_text(text), limit=1000)
     safe = safe.replace("`", "'").replace("<!--", "<! --").replace("-->", "-- >")
     return f"`{safe}`"
@@ -91,28 +100,37 @@ def _code_span(text: str) -> str:
 
 
 def place_section(section: str, readme: str | None) -> str:
-    """Put a section into a README, in place of an earlier one or at the end; return the text.
+    """The text of a README with a section in place of the earlier one, else at its end.
 
-    All else stays as it is. Without a README the section is the whole text.
+    All else stays as it is.
+
+    Args:
+        section: from the mark `BEGIN` to the mark `END`, and a line end.
+        readme: the text of the README; None if there is none, so that the section is all of it.
+
+    Raises:
+        SubmissionError: the marks in the README are not one `BEGIN` and then one `END`.
     """
     if readme is None:
         return section
-    before, begin, rest = readme.partition(BEGIN)
-    old_section, end, after = rest.partition(END)
-    is_one_pair = BEGIN not in old_section + after and END not in before + after
-    if begin and end and is_one_pair:
-        return before + section.removesuffix("\n") + after
-    if begin or END in readme:
+    has_marks = BEGIN in readme or END in readme
+    if not has_marks:
+        return readme + _missing_line_ends(readme) + section
+    before, _, from_begin = readme.partition(BEGIN)
+    _, _, after = from_begin.partition(END)
+    is_one_pair = readme.count(BEGIN) == 1 and readme.count(END) == 1 and END in from_begin
+    if not is_one_pair:
         raise SubmissionError(
             "the marks of figlang_tasks in the README (<!-- figlang_tasks: ... -->) are not one"
             " begin and one end: correct them, or delete all of them"
         )
-    return readme + _missing_line_ends(readme) + section
+    # The line end after the old section is still there.
+    return before + section.removesuffix("\n") + after
 
 
 def _missing_line_ends(readme: str) -> str:
-    """The line ends that an empty line at the end of a README needs."""
+    """The line ends that a README lacks so that an empty line ends it; none for an empty one."""
     if not readme:
         return ""
     present = len(readme) - len(readme.rstrip("\n"))
-    return "\n" * (2 - present)
+    return "\n" * (2 - present)  # "" if there are two or more
