@@ -35,7 +35,10 @@ def warn(text: object) -> None:
 
 
 def error_message(error: Exception) -> str:
-    """The message of an error; for one of the file system, the file, the reason and a remedy."""
+    """The message of an error; for one of the file system, the file, the reason and a remedy.
+
+    For example ``report.html: No space left on device: make room there, or name another place``.
+    """
     if not isinstance(error, OSError) or not error.strerror:
         return str(error)
     message = error.strerror
@@ -51,9 +54,14 @@ def error_message(error: Exception) -> str:
 
 
 def folder_beside(run: Path, suffix: str) -> Path:
-    """A folder beside a run, with the name of the run and a suffix: ``results/model_scored``."""
-    is_dots = not run.name.strip(".")  # as in `figlang score .`
-    path = run.resolve() if is_dots else run
+    """The path of a folder beside a run: its name and a suffix, ``results/model_scored``.
+
+    Args:
+        run: the path of its folder or of one of its files.
+        suffix: without the underscore.
+    """
+    has_no_name = not run.name.strip(".")  # as in `figlang score .`
+    path = run.resolve() if has_no_name else run
     name = path.name if path.is_dir() else path.stem
     return path.with_name(f"{name}_{suffix}")
 
@@ -81,18 +89,26 @@ def new_folder(folder: Path) -> Iterator[Path]:
                 _check_is_free(folder)
                 partial_folder.replace(folder)
             except BaseException:
-                # The lock is still held; without it the folder might be another process's.
+                # This runs while the lock is held; later the folder might be another process's.
                 shutil.rmtree(partial_folder, ignore_errors=True)
                 raise
     except OSError as error:
-        # The error of a full disk names no file.
+        # The error of a full disk names no file, and the message to the user needs one.
         error.filename = error.filename or str(folder)
         raise
 
 
 @contextmanager
 def _locked(partial_folder: Path, folder: Path) -> Iterator[None]:
-    """Hold a lock on a folder that becomes `folder`; it ends with this process at the latest."""
+    """Hold a lock on the partial folder during a block; it ends with this process at the latest.
+
+    Args:
+        partial_folder: exists.
+        folder: its name when it is whole, for messages.
+
+    Raises:
+        FigLangError: another process holds the lock, or has just renamed the partial folder.
+    """
     descriptor = os.open(partial_folder, os.O_RDONLY)
     try:
         try:

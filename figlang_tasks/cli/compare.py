@@ -96,8 +96,14 @@ def compare(
     )
     if as_json:
         say_json(text.json_content())
-        return
-    tables = text.latex() if style == "latex" else text.markdown()
+    elif style == "latex":
+        _print_tables(text.latex())
+    else:
+        _print_tables(text.markdown())
+
+
+def _print_tables(tables: str) -> None:
+    """Print tables, on a terminal with words in bold in place of ``**word**``."""
     output = printable_lines(tables)
     if sys.stdout.isatty():
         # Only now, since `printable_lines` would remove what makes a terminal write in bold.

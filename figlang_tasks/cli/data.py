@@ -29,7 +29,11 @@ def data() -> None:
 
 
 def _parse_benchmark(name: str) -> Benchmark:
-    """The benchmark of a name on the command line; an error with a suggestion if there is none."""
+    """The benchmark of a name on the command line.
+
+    Raises:
+        typer.BadParameter: no benchmark has this name, or it is that of the small shipped data.
+    """
     if name == MINI:
         raise typer.BadParameter(
             f"{MINI} is part of the package: there is nothing to download, to check or to bring"
@@ -100,7 +104,7 @@ def prefetch(
 
 
 def _open_benchmarks() -> list[Benchmark]:
-    """The benchmarks that have data on the hub which is not gated."""
+    """The benchmarks whose data can be downloaded from the hub by everybody."""
     open_benchmarks = []
     for benchmark in benchmarks().values():
         has_data_on_hub = any(source.repository for source in benchmark.sources)
@@ -111,9 +115,11 @@ def _open_benchmarks() -> list[Benchmark]:
 
 def _download_data(benchmark: Benchmark) -> None:
     """Download the data of a benchmark, and print each part with its rows and its folder."""
+    # A benchmark has this module if users bring its rows, and the hub has more about these rows.
     fetch_module = benchmark.module("fetch")
     if fetch_module is not None:
-        _say_downloaded(benchmark, "what the hub has for your rows", fetch_module.fetch())
+        snapshot = fetch_module.fetch()
+        _say_downloaded(benchmark, "what the hub has for your rows", snapshot)
     if benchmark.source.repository is None:
         if fetch_module is None:
             say(f"{benchmark.name}: its rows are not on the hub: {benchmark.source.bring}")
@@ -121,7 +127,8 @@ def _download_data(benchmark: Benchmark) -> None:
     for request in checks.parts(benchmark, requests_of(benchmark.name)):
         label = checks.label(request)
         try:
-            rows = checks.rows_of(benchmark.documents(request))
+            documents = benchmark.documents(request)  # downloads them
+            rows = checks.rows_of(documents)
             _say_downloaded(benchmark, f"{label}: {rows} rows", hub.snapshot(benchmark.source))
         except PartMissing as error:
             say(f"{benchmark.name}: {label}: {error}")
@@ -132,7 +139,12 @@ def _say_downloaded(benchmark: Benchmark, content: str, snapshot: hub.Snapshot) 
 
 
 def _download_weights(weights: Weights, scorer_names: str) -> None:
-    """Download the weights of a model, and print where they are and for which scorers."""
+    """Download the weights of a model, and print where they are and for which scorers.
+
+    Args:
+        weights: those of the model.
+        scorer_names: the scorers that use it: ``vflute25, figlang24``.
+    """
     located = locate(weights)
     say(f"scorers: {weights.name} ({scorer_names}): {located.folder} ({located.identity})")
 
@@ -246,7 +258,7 @@ def export(
     folder = output / split
     with new_folder(folder) as partial_folder:
         row_count, ids_by_reason = finetuning.write(
-            task, split, form, partial_folder, rows, keep_shared
+            task, split, form, partial_folder, rows, keep_shared=keep_shared
         )
     say(f"{folder}: {row_count} rows of {split}, with the prompt of {task}")
     for reason, ids in ids_by_reason.items():

@@ -30,8 +30,8 @@ CHECKS: dict[Section, tuple[Check, ...]] = {
 }
 """The checks of each section of the report."""
 
-# A problem in one of these sections stops every run.
 _NEEDED_BY_ALL: tuple[Section, ...] = ("versions", "libraries")
+"""A problem in one of these sections stops every run."""
 
 
 def doctor(
@@ -65,7 +65,7 @@ def doctor(
 
 
 def _run_section(section: Section) -> list[Finding]:
-    """Run the checks of a section, and print each finding as it comes."""
+    """Run the checks of a section, print each finding as it comes, and return all."""
     findings = []
     say(section)
     for check in CHECKS[section]:
@@ -80,9 +80,10 @@ def _has_problem(findings: Iterable[Finding]) -> bool:
 
 
 def _finding_text(finding: Finding) -> str:
-    """A finding as a line, with the remedy in a second line if there is one."""
+    """A finding as a line, ``warning  Java [nycc]: there is none``; a second one has the remedy."""
     name = printable(finding.name)
-    if finding.concerns and finding.concerns != (finding.name.lower(),):
+    names_itself = finding.concerns == (finding.name.lower(),)  # IRFL concerns irfl.
+    if finding.concerns and not names_itself:
         name += f" [{', '.join(finding.concerns)}]"
     text = f"  {finding.status:8} {name}: {printable(finding.text)}"
     if finding.remedy:
@@ -91,14 +92,21 @@ def _finding_text(finding: Finding) -> str:
 
 
 def _say_what_can_run(findings: Iterable[Finding], can_run: bool) -> None:
-    """Print which benchmarks can be run now; `can_run` is False if nothing can."""
-    incomplete = {finding.name for finding in findings if finding.status != "ok"}
+    """Print which benchmarks can be run now.
+
+    Args:
+        findings: those of all sections.
+        can_run: False if a problem stops every run.
+    """
+    not_ok = {finding.name for finding in findings if finding.status != "ok"}
     ready = []
     if can_run:
         ready.append(MINI)
         for benchmark in benchmarks().values():
-            if benchmark.source.name not in incomplete:
+            # A finding about a dataset has the dataset's name.
+            has_data = benchmark.source.name not in not_ok
+            if has_data:
                 ready.append(benchmark.name)
-    lacking = [name for name in benchmarks() if name not in ready]
+    not_ready = [name for name in benchmarks() if name not in ready]
     say(f"Can run now: {', '.join(ready) or 'nothing'} (`figlang tasks NAME` lists the tasks)")
-    say(f"Cannot run yet: {', '.join(lacking) or 'none'}")
+    say(f"Cannot run yet: {', '.join(not_ready) or 'none'}")

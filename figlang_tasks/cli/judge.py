@@ -12,9 +12,8 @@ from typing import Annotated
 import typer
 
 from figlang_tasks.cli import new_folder, say, say_json
-from figlang_tasks.cli.judge_read import Concurrency, MaxTokens, Model, read
+from figlang_tasks.cli.judge_read import Concurrency, MaxTokens, Model, read, requests_failed
 from figlang_tasks.cli.options import AsJson, Runs
-from figlang_tasks.core.errors import FigLangError
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -68,6 +67,7 @@ def export(
     from figlang_tasks.judge import pictures
 
     with new_folder(output) as folder:
+        # Both return the names of the files in the folder.
         if task is None:
             written = explanations.export(
                 runs, folder, count=count, seed=seed, annotators=annotators
@@ -163,10 +163,7 @@ def llm(
     for path in report["written"]:
         say(f"written: {path}")
     if report["failed"]:
-        raise FigLangError(
-            f"{report['failed']} requests failed, the last with {report['error']}: run the command"
-            " again to ask them again"
-        )
+        raise requests_failed(report["failed"], report["error"])
 
 
 app.command()(read)

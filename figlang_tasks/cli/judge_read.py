@@ -95,10 +95,15 @@ def read(
         _write_run(unread, kept_answers, folder, max_tokens)
         _say_next(usage, prices, folder)
     if usage.failed:
-        raise FigLangError(
-            f"{usage.failed} requests failed, the last with {usage.error}: run the command again to"
-            " ask them again"
-        )
+        raise requests_failed(usage.failed, usage.error)
+
+
+def requests_failed(count: int, last_error: str) -> FigLangError:
+    """The error that a command ends with after requests to a model failed."""
+    return FigLangError(
+        f"{count} requests failed, the last with {last_error}: run the command again to ask them"
+        " again"
+    )
 
 
 class _Prices(NamedTuple):
@@ -111,10 +116,10 @@ class _Prices(NamedTuple):
         """The price of some tokens to append: ``; price 0.0123``; "" if no price was given."""
         if self.read is None and self.written is None:
             return ""
-        # A price that was not given counts as 0.
-        price_read = tokens_read * (self.read or 0) / 1e6
-        price_written = tokens_written * (self.written or 0) / 1e6
-        return f"; price {price_read + price_written:,.4f}"
+        price_read = self.read or 0
+        price_written = self.written or 0
+        price = (tokens_read * price_read + tokens_written * price_written) / 1e6
+        return f"; price {price:,.4f}"
 
 
 def _ask(
@@ -132,7 +137,7 @@ def _ask(
 
     usage = Usage()
     try:
-        # counts each request in `usage`, and adds each answer to `kept_answers`
+        # This counts each request in `usage`, and adds each answer to `kept_answers`.
         ask(unread, kept_answers, usage, concurrency=concurrency, max_tokens=max_tokens)
     except (FigLangError, OSError, KeyboardInterrupt):
         if usage.requests:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -52,13 +53,14 @@ class LazyCommand(TyperCommand):
         self._import_implementation = import_implementation
 
     def get_short_help_str(self, limit: int = 45) -> str:
-        """The first sentence of the help, for a list."""
+        """The first sentence of the help, for a list of commands; cut at `limit` characters."""
         self.help = self._help_text()
         return super().get_short_help_str(limit)
 
     def import_command(self) -> Any:
-        """Import the command, and return it as `typer` makes it."""
+        """Import the command, and return the object of `click` that runs it."""
         implementation = self._import_implementation()
+        # Typer makes such objects only for the members of a group.
         parent = typer.Typer(**SETTINGS)
         if isinstance(implementation, typer.Typer):
             parent.add_typer(implementation, name=self.name)
@@ -72,15 +74,16 @@ class LazyGroup(TyperGroup):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        commands = {str(command.name): command for command in self.lazy_commands()}
-        self.commands = {**commands, **self.commands}
+        lazy_commands = {str(command.name): command for command in self.lazy_commands()}
+        # The order of the help.
+        self.commands = {**lazy_commands, **self.commands}
 
     def lazy_commands(self) -> Sequence[LazyCommand]:
         """The commands that are not imported yet; the help lists them before the others."""
         raise NotImplementedError
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The name, the command and the remaining arguments that a call begins with."""
+        """Split arguments into the name of a command, the command, now imported, and the rest."""
         name, command, remaining_args = super().resolve_command(ctx, args)
         if isinstance(command, LazyCommand):
             command = command.import_command()
@@ -90,22 +93,31 @@ class LazyGroup(TyperGroup):
 def lazy_command(name: str, module: str, function: str) -> LazyCommand:
     """A command that is a function in a module, or the group ``app`` there if it has one.
 
-    The function's docstring is the help, for a group too.
+    Args:
+        name: of the command.
+        module: its full name.
+        function: the name of a function in it, whose docstring is the help, for a group too.
     """
+    return LazyCommand(
+        name,
+        help_text=partial(docstring, module, function),
+        import_implementation=partial(_import_implementation, module, function),
+    )
 
-    def help_text() -> str:
-        return docstring(module, function)
 
-    def import_implementation() -> Implementation:
-        namespace = vars(import_module(module))
-        implementation: Implementation = namespace.get("app", namespace[function])
-        return implementation
-
-    return LazyCommand(name, help_text, import_implementation)
+def _import_implementation(module: str, function: str) -> Implementation:
+    """Import a module, and return the group ``app`` in it if it has one, else the function."""
+    imported_module = import_module(module)
+    name = "app" if hasattr(imported_module, "app") else function
+    implementation: Implementation = getattr(imported_module, name)
+    return implementation
 
 
 def docstring(module: str, function: str) -> str:
-    """The docstring of a function, read from the source of its module without importing it."""
+    """The docstring of a function, read from the source of its module; "" if it has none.
+
+    The module is not imported, which may take seconds.
+    """
     spec = find_spec(module)
     assert spec is not None and spec.origin is not None, module
     for statement in ast.parse(Path(spec.origin).read_bytes()).body:

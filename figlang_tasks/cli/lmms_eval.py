@@ -61,7 +61,12 @@ def main() -> None:
 
 
 def _run(arguments: Sequence[str]) -> None:
-    """Register our tasks and run the command; exit with status 1 if something failed."""
+    """Register our tasks and run the harness's command; exit with status 1 if something failed.
+
+    Args:
+        arguments: those of ``lmms_eval``, at least one.
+    """
+    # Other commands begin with a name of their own. Without a name the harness evaluates.
     is_evaluation = arguments[0] == "eval" or arguments[0].startswith("-")
     if is_evaluation:
         refuse_misspelt(arguments)
@@ -71,6 +76,7 @@ def _run(arguments: Sequence[str]) -> None:
     with status.shown(is_evaluation and is_terminal):
         status.tell("loading lmms-eval and the tasks ...")
 
+        # These imports take long, so they come after the line above.
         from figlang_tasks.harness import plugin
 
         plugin.register()
@@ -80,7 +86,7 @@ def _run(arguments: Sequence[str]) -> None:
             _wrap_evaluation(shows_log=_asks_for_log(arguments))
         dispatch()
 
-    failures = notes.noted()
+    failures = notes.noted()  # of the evaluation, of metrics, and of saving
     for failure in failures:
         print(printable(f"lmms_eval: {redaction.redacted(failure)}"), file=sys.stderr)
     if failures:
@@ -88,7 +94,11 @@ def _run(arguments: Sequence[str]) -> None:
 
 
 def set_up_bars(is_terminal: bool) -> None:
-    """Set how progress bars look in this process and its children, where the user has not."""
+    """Set how progress bars look in this process and its children, where the user has not.
+
+    Args:
+        is_terminal: whether standard error is a terminal; else it may be a file.
+    """
     settings = dict(BARS)
     if not is_terminal:
         settings.update(_BARS_IN_FILES)
@@ -102,7 +112,7 @@ def set_up_bars(is_terminal: bool) -> None:
 
 
 def refuse_misspelt(arguments: Sequence[str]) -> None:
-    """End at once if an option, or the name of a task of ours, is misspelt; say what was meant.
+    """Exit with a message if an evaluation's arguments misspell an option or one of our tasks.
 
     The harness would notice only after an import of some ten seconds.
     """
@@ -111,16 +121,18 @@ def refuse_misspelt(arguments: Sequence[str]) -> None:
     parser.add_argument("--tasks", default="")
     parser.add_argument("--include_path")
     options, _ = parser.parse_known_args(arguments)
-    if not options.include_path:  # That folder has tasks of the user's own.
+    # With --include_path, a name like one of ours may be a task of the user's own.
+    if not options.include_path:
         _refuse_misspelt_task(options.tasks.split(","))
 
 
 def _refuse_misspelt_option(arguments: Sequence[str]) -> None:
-    """End if the harness has no such option; say which one was meant."""
+    """Exit with a message if the harness lacks an option; the message names the nearest one."""
     known_options = installed.evaluation_options()
     for argument in arguments:
-        option = argument.partition("=")[0]
-        if not option.startswith("--") or option == "--":
+        option = argument.partition("=")[0]  # --option=value
+        is_long_option = option.startswith("--") and option != "--"
+        if not is_long_option:
             continue
         # The harness takes a shortened option, too.
         is_known = any(name.startswith(option) for name in known_options)
@@ -130,9 +142,13 @@ def _refuse_misspelt_option(arguments: Sequence[str]) -> None:
 
 
 def _refuse_misspelt_task(names: Sequence[str]) -> None:
-    """End if a name is almost that of one of our tasks; no task of the harness has such a name."""
+    """Exit with a message if a name is almost that of one of our tasks.
+
+    No task of the harness has such a name.
+    """
     our_tasks = task_files.files("lmms_eval")
     for name in names:
+        # The harness also takes patterns, and the paths of task files.
         if name in our_tasks or "*" in name or Path(name).exists():
             continue
         if difflib.get_close_matches(name, our_tasks, cutoff=0.8):
@@ -147,9 +163,52 @@ def _asks_for_log(arguments: Sequence[str]) -> bool:
     for argument in arguments:
         if argument.startswith("--v"):  # --verbosity, perhaps shortened
             return True
-        if argument.rpartition("=")[2] in _LISTS:
+        text_behind_sign = argument.rpartition("=")[2]  # --tasks=list; without a sign, all of it
+        if text_behind_sign in _LISTS:
             return True
     return False
+
+
+class _PrintingEvaluation:
+    """The harness's evaluation, which prints our tables in place of the harness's.
+
+    Args:
+        evaluate: the harness's function.
+        make_table: the harness's function that makes a table of results.
+        shows_log: whether all of the harness's log is shown, or warnings alone.
+    """
+
+    def __init__(self, evaluate: Evaluate, make_table: Callable[..., str], shows_log: bool) -> None:
+        self._evaluate = evaluate
+        self._make_table = make_table
+        self._shows_log = shows_log
+        self._tracker: CheckedTracker | None = None
+
+    def make_tracker(self, **arguments: Any) -> CheckedTracker:
+        """Make the tracker that saves an evaluation; the harness does so once in each."""
+        from figlang_tasks.harness.saving import CheckedTracker
+
+        self._tracker = CheckedTracker(**arguments)
+        return self._tracker
+
+    def run(self, args: argparse.Namespace) -> tuple[Any, Any]:
+        """Evaluate and print our tables; return results and samples as the harness needs them.
+
+        The results are None unless they are to be sent to wandb or swanlab, since the harness would
+        print its tables of them.
+        """
+        _check_arguments(args)
+        if not self._shows_log:
+            _log_warnings_alone()
+        results, samples = _note_failure_of(self._evaluate, args)
+        if results is None:
+            return None, None
+        assert self._tracker is not None, "the harness has evaluated without a tracker"
+        print(printable_lines(_heading(args)))
+        text = _tables(results, self._make_table) + ending(results, self._tracker.written)
+        print(printable_lines(text))
+        is_sent = args.wandb_args or args.swanlab_args
+        return (results, samples) if is_sent else (None, samples)
 
 
 def _wrap_evaluation(shows_log: bool) -> None:
@@ -161,43 +220,16 @@ def _wrap_evaluation(shows_log: bool) -> None:
     import lmms_eval.__main__ as harness
     from loguru import logger
 
-    from figlang_tasks.harness.saving import CheckedTracker
-
-    evaluate = harness.cli_evaluate_single
-    make_table = harness.make_table
-    trackers: list[CheckedTracker] = []
-
-    def make_tracker(**arguments: Any) -> CheckedTracker:
-        """Make the tracker that saves an evaluation, and remember it."""
-        trackers.append(CheckedTracker(**arguments))
-        return trackers[-1]
-
-    def evaluate_and_print(args: argparse.Namespace) -> tuple[Any, Any]:
-        """Evaluate, and print our tables in place of the harness's."""
-        _check_arguments(args)
-        if not shows_log:
-            _log_warnings_alone()
-        results, samples = _evaluate(evaluate, args)
-        if results is None:
-            return None, None
-        print(printable_lines(_heading(args)))
-        text = _tables(results, make_table) + ending(results, trackers[-1].written)
-        print(printable_lines(text))
-        # The harness prints tables of the results that are returned. It needs them only to send
-        # them to wandb or swanlab.
-        if args.wandb_args or args.swanlab_args:
-            return results, samples
-        return None, samples
-
-    harness.cli_evaluate_single = evaluate_and_print
-    harness.EvaluationTracker = make_tracker
+    evaluation = _PrintingEvaluation(harness.cli_evaluate_single, harness.make_table, shows_log)
+    harness.cli_evaluate_single = evaluation.run
+    harness.EvaluationTracker = evaluation.make_tracker
     if not shows_log:
         # The harness logs how it sets up its log. `_log_warnings_alone` enables this logger again.
         logger.disable(harness.__name__)
 
 
 def _check_arguments(args: argparse.Namespace) -> None:
-    """End with a message for arguments that the harness would answer with a traceback."""
+    """Exit with a message if the harness would answer the arguments with a traceback."""
     from figlang_tasks.harness.preflight import limit_fault
 
     if args.tasks is None:
@@ -221,24 +253,25 @@ def _log_warnings_alone() -> None:
     logger.enable("lmms_eval.__main__")
 
 
-def _evaluate(evaluate: Evaluate, args: argparse.Namespace) -> tuple[Any, Any]:
-    """Call the harness's evaluation; if it fails, note that for the exit status."""
+def _note_failure_of(evaluate: Evaluate, args: argparse.Namespace) -> tuple[Any, Any]:
+    """Call the harness's evaluation; if it fails, note that for the exit status, and raise."""
     try:
-        results, samples = evaluate(args)
+        return evaluate(args)
     except Exception as error:
         message = str(error)
         if message.startswith(_NO_TASK):  # The harness would show a traceback.
-            sys.exit(f"figlang_tasks: {message.partition('. Try')[0]}. {ALL_TASKS}")
+            which_task = message.partition(". Try")[0]  # Behind it: the harness's own advice.
+            sys.exit(f"figlang_tasks: {which_task}. {ALL_TASKS}")
+        # The harness prints the error and exits with 0; `_run` exits with 1 after a note.
         notes.note("an evaluation failed, see above")
         raise
-    return results, samples
 
 
 # --- what is printed at the end ---
 
 
 def _heading(args: argparse.Namespace) -> str:
-    """The model and the main options of a run, in the harness's words."""
+    """A line with the model and the main options of a run, in the words of the harness's own."""
     return (
         f"{args.model} ({args.model_args}), gen_kwargs: ({args.gen_kwargs}), limit: {args.limit}, "
         f"offset: {args.offset}, num_fewshot: {args.num_fewshot}, batch_size: {args.batch_size}"
@@ -246,19 +279,19 @@ def _heading(args: argparse.Namespace) -> str:
 
 
 def _tables(results: Mapping[str, Any], make_table: Callable[..., str]) -> str:
-    """The harness's tables for other tasks, then our tables for ours."""
+    """The harness's tables for other tasks, then our tables for ours; "" if there are none."""
     from figlang_tasks.cli.summary import is_ours, summary_table
 
     tables = []
-    for column in ("results", "groups"):
-        other_tasks = {}
-        for name, scores in results.get(column, {}).items():
+    for key in ("results", "groups"):
+        scores_of_others = {}
+        for name, scores in results.get(key, {}).items():
             # With --predict_only nothing was scored, and the harness would show 999.
             was_scored = "bypass,none" not in scores
             if was_scored and not is_ours(results, name):
-                other_tasks[name] = scores
-        if other_tasks:
-            tables.append(make_table({**results, column: other_tasks}, column))
+                scores_of_others[name] = scores
+        if scores_of_others:
+            tables.append(make_table({**results, key: scores_of_others}, key))
     our_table = summary_table(results)
     if our_table:
         tables.append("figlang tasks, shares in percent, with 95 % intervals:")
@@ -267,11 +300,11 @@ def _tables(results: Mapping[str, Any], make_table: Callable[..., str]) -> str:
 
 
 def ending(results: Mapping[str, Any], written: Sequence[Path]) -> str:
-    """The last lines of a run: where the files were saved, and what to type next.
+    """The last lines of a run: where its files were saved, and what to type next.
 
     Args:
         results: the harness's results.
-        written: the saved files, the results file first.
+        written: the saved files, the results file first; empty if nothing was saved.
     """
     from figlang_tasks.cli.summary import is_ours, next_commands
 
@@ -282,7 +315,8 @@ def ending(results: Mapping[str, Any], written: Sequence[Path]) -> str:
     saved = f"\nsaved to {folder}"
     if not any(is_ours(results, name) for name in results["results"]):
         return saved
-    if not any(path.suffix == ".jsonl" for path in written):
+    has_samples = any(path.suffix == ".jsonl" for path in written)
+    if not has_samples:
         hint = "add --log_samples to keep the answers too, for figlang report and figlang compare"
         return f"{saved}\n{hint}"
     return f"{saved}\n{next_commands([results], folder)}"

@@ -57,7 +57,7 @@ class GuardedStream:
 
 @contextmanager
 def guarded_output(command: str) -> Iterator[None]:
-    """Let a block go on when its output cannot be written, and exit with status 1 after it.
+    """Let a block finish although its output cannot be written, then exit with status 1.
 
     A failure of the block itself keeps its own status. A message says that output was lost, unless
     the reader has closed the pipe, as ``head`` does.

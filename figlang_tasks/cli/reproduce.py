@@ -14,7 +14,7 @@ from figlang_tasks.core.errors import DataError, FigLangError
 from figlang_tasks.core.text import table
 
 Cell: TypeAlias = tuple[str, str, float]
-"""What a number is, the number as it was printed, and as it was computed again."""
+"""What a number is, the number as it was printed, and the number as computed again."""
 
 _REMEDY = "Give --data the folder with the released files, which docs/reproduced.md lists"
 
@@ -45,7 +45,7 @@ def reproduce(
         )
     cells, column = _compute_cells(name, data)
 
-    rows = [["cell", column, "ours", "difference"]]
+    rows = [["cell", column, "ours", "difference"]]  # the head of the table
     differences = []
     for label, published, computed in cells:
         rounded = _rounded_like(published, computed)
@@ -76,7 +76,7 @@ def _compute_cells(name: str, folder: Path) -> tuple[list[Cell], str]:
     """
     try:
         module = benchmarks()[name].module("reproduced")
-        assert module is not None, name
+        assert module is not None, f"{name} has no module to reproduce its numbers"
         cells: list[Cell] = list(module.cells(folder))
     except (DataError, OSError) as error:
         raise FigLangError(f"{error_message(error)}. {_REMEDY}") from error
@@ -91,6 +91,6 @@ def _compute_cells(name: str, folder: Path) -> tuple[list[Cell], str]:
 
 
 def _rounded_like(published: str, computed: float) -> Decimal:
-    """A computed number with as many digits as the published one; half is rounded up."""
+    """A computed number, rounded to the digits after the point of the published one; half up."""
     rounded = Decimal(repr(computed)).quantize(Decimal(published), ROUND_HALF_UP)
     return rounded + 0  # This turns -0 into 0.

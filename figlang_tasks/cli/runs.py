@@ -92,9 +92,13 @@ def _list_tasks(path: Path) -> Iterator[ListedTask]:
 
     Args:
         path: of the run's files, as `find_runs` gives it.
+
+    Raises:
+        RunError: the run cannot be read.
     """
     run = read(str(path))
     date = evaluated_at(run)
+    has_results_file = bool(run.results)
     for task in run.tasks.values():
         estimates = _trusted_estimates(path, run, task)
         metric = _main_metric(task, estimates)
@@ -105,13 +109,13 @@ def _list_tasks(path: Path) -> Iterator[ListedTask]:
             "model": run.name,
             "task": task.task,
             "metric": metric or None,
-            "value": estimate and estimate.value,
-            "low": estimate and estimate.low,
-            "high": estimate and estimate.high,
+            "value": estimate.value if estimate else None,
+            "low": estimate.low if estimate else None,
+            "high": estimate.high if estimate else None,
             "text": measures.estimate_text(metric, estimate) if estimate else "",
             "rows": task.rows,
             "date": f"{date:%Y-%m-%d %H:%M}" if date else None,
-            "complete": not task.partial if run.results else None,
+            "complete": task.partial is None if has_results_file else None,
             "partial": task.partial,
         }
 
@@ -119,11 +123,17 @@ def _list_tasks(path: Path) -> Iterator[ListedTask]:
 def _trusted_estimates(path: Path, run: Run, task: TaskRun) -> Estimates:
     """The estimates in the results file; those of the samples, with a warning, if they differ.
 
-    Only the main metric is compared. Its interval takes time to compute, and those of all metrics
-    would take seconds.
+    Of the intervals only that of the main metric is compared. Those of all would take seconds.
+
+    Args:
+        path: of the run's files, for the warning.
+        run: the run.
+        task: one of its tasks.
     """
+    # Without a results file there are only those of the samples.
     estimates = task.reported_estimates or task.estimates
-    contradictions = task.contradictions_of([_main_metric(task, estimates)])
+    main_metric = _main_metric(task, estimates)
+    contradictions = task.contradictions_of([main_metric])
     if contradictions:
         warn(f"{path}: {contradiction_warning(run, task, contradictions)}")
         return task.estimates
@@ -132,18 +142,18 @@ def _trusted_estimates(path: Path, run: Run, task: TaskRun) -> Estimates:
 
 def _main_metric(task: TaskRun, estimates: Estimates) -> str:
     """The metric that stands for a task; "" if none has a value over all rows."""
-    metrics = []
-    for metric, scopes in estimates.items():
-        if OVERALL in scopes and isfinite(scopes[OVERALL].value):
-            metrics.append(metric)
-    return measures.headline_metric(metrics, task.measures.by_name)
+    metrics_with_value = []
+    for metric, estimate_by_scope in estimates.items():
+        if OVERALL in estimate_by_scope and isfinite(estimate_by_scope[OVERALL].value):
+            metrics_with_value.append(metric)
+    return measures.headline_metric(metrics_with_value, declared=task.measures.by_name)
 
 
 def _cells(listed: ListedTask) -> list[str]:
-    """The cells of a task in the table."""
+    """The cells of a task in the table, in the order of `_HEAD`."""
     model_class = listed["class"]
     model = listed["model"]
-    if model_class and model_class != model:
+    if model_class and model_class != model:  # They are one if the model has no name of its own.
         model = f"{model_class} {model}"
     if listed["complete"] is None:
         complete = "unknown: no results file"

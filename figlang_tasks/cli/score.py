@@ -62,17 +62,17 @@ def score(
     with translated_errors():
         saved_run = runs.read(run)
         folder = output or folder_beside(saved_run.path, scorer or "scored")
-        scorer_names = {}
+        scorer_name_by_task = {}
         for task in _tasks_to_score(saved_run):
             papers_scorer = explanations.default_scorer(task.data.dataset)
-            scorer_names[task.task] = scorer or papers_scorer
+            scorer_name_by_task[task.task] = scorer or papers_scorer
         with new_folder(folder) as partial_folder:
             # All scorers are made first: one that is not available costs no scoring by another.
             scorers = {}
-            for name in dict.fromkeys(scorer_names.values()):
+            for name in dict.fromkeys(scorer_name_by_task.values()):
                 scorers[name] = get_scorer(name, device=device, dtype=dtype)
             scored_tasks = {}
-            for task_name, name in scorer_names.items():
+            for task_name, name in scorer_name_by_task.items():
                 scored_tasks[task_name] = _score_task(saved_run.tasks[task_name], scorers[name])
             results = write_run(saved_run, scored_tasks, partial_folder)
 
@@ -84,7 +84,7 @@ def score(
 
 @contextmanager
 def translated_errors() -> Iterator[None]:
-    """Turn errors of explanation scorers into `FigLangError`, which a command prints in a line."""
+    """Turn errors of explanation scorers in a block into `FigLangError`, printed as one line."""
     try:
         yield
     except (WeightsError, ValueError, ArithmeticError, MemoryError) as error:
@@ -92,10 +92,10 @@ def translated_errors() -> Iterator[None]:
 
 
 def _tasks_to_score(run: Run) -> list[TaskRun]:
-    """The tasks of a run that have explanations.
+    """The tasks of a run that have explanations, at least one.
 
     Raises:
-        RunError: the files of a task contradict each other, or a row cannot be scored.
+        RunError: the files of any task contradict each other, or a row cannot be scored.
         FigLangError: no task has explanations.
     """
     for task in run.tasks.values():
@@ -112,10 +112,16 @@ def _tasks_to_score(run: Run) -> list[TaskRun]:
 
 
 def _score_task(task: TaskRun, scorer: Scorer) -> ChangedTask:
-    """A task with explanation scores in its records, and with its metrics computed again."""
+    """A copy of a task with explanation scores in its records, and its metrics computed again.
+
+    Args:
+        task: one that has explanations.
+        scorer: the scorer of explanations.
+    """
     scheme = task.kind.scheme
     assert scheme is not None, "such a task has no explanations"
     records = [dict(record) for record in task.records]
+    # The dicts in this list are those in `records`, so both get the scores.
     records_to_score = [record for record in records if scheme.needs_score(record)]
     text_pairs = [explained.text_pair(record) for record in records_to_score]
     scores = explanations.score_pairs(text_pairs, scorer)
@@ -124,7 +130,7 @@ def _score_task(task: TaskRun, scorer: Scorer) -> ChangedTask:
 
     samples = []
     for sample, record in zip(task.samples, records, strict=True):
-        samples.append({**sample, "sample": record})
+        samples.append({**sample, "sample": record})  # The record of a sample is under this key.
     scored_task = replace(task, samples=tuple(samples), signature=scores.signature)
     estimates = evaluate(records, scored_task.measures)
     metadata = {"explanation_scorer": scores.signature, "explanation_kernel": scores.kernel}

@@ -48,7 +48,13 @@ def submit() -> None:
 
 
 def _say_written(output: Path, content: str, upload: str) -> None:
-    """Print what was written, and where the user can upload it."""
+    """Print what was written, and where the user can upload it.
+
+    Args:
+        output: the file.
+        content: what is in it, in a few words.
+        upload: where and how the user uploads it.
+    """
     say(f"written: {output} ({content})\nto upload: {upload}")
 
 
@@ -60,13 +66,17 @@ def _help_of_board(benchmark: str) -> str:
 
 
 def _board_command(name: str) -> Callable[..., None]:
-    """The command that makes the zip for the leaderboard of a benchmark."""
+    """The function of the command that makes the zip for the leaderboard of a benchmark.
+
+    Its signature gives the options of the command, and its docstring the help.
+    """
     benchmark = benchmarks()[name]
 
     def command(runs: Runs, output: ZipOutput = Path(f"{name}.zip")) -> None:
-        files, tasks = board.write_zip(benchmark, read_all(runs, require_samples=True), output)
-        upload = board.submission_of(benchmark).upload
-        _say_written(output, f"{', '.join(files)}, of {', '.join(tasks)}", upload)
+        saved_runs = read_all(runs, require_samples=True)
+        files, tasks = board.write_zip(benchmark, saved_runs, output)
+        content = f"{', '.join(files)}, of {', '.join(tasks)}"
+        _say_written(output, content, board.submission_of(benchmark).upload)
 
     command.__doc__ = _help_of_board(name)
     return command
@@ -115,15 +125,19 @@ def score2024(
     \b
     figlang submit score2024 figlang2024.zip
     """
+    # An invalid zip is refused before the scorer is loaded.
+    load_scorer = partial(get_scorer, scorer, device=device, dtype=dtype)
     with translated_errors():
-        report = figlang2024.score(file, partial(get_scorer, scorer, device=device, dtype=dtype))
+        report = figlang2024.score(file, load_scorer)
     if as_json:
         say_json(report)
         return
+    # What `summary_table` needs of the results of a task.
     metadata = {"measures": report["measures"], "explanation_scorer": report["signature"]}
+    results = {"configs": {"figlang2024": {"metadata": metadata}}}
     rows = report["n"]
     say(f"{report['file']}: {rows} rows of {report['data']}, in percent with 95 % intervals")
-    say(f"\n{summary_table({'configs': {'figlang2024': {'metadata': metadata}}})}")
+    say(f"\n{summary_table(results)}")
     say(f"without a label, which counts as wrong: {report['without_label']} of {rows}")
     say(
         "without an explanation, which is scored as the text nan:"
@@ -153,12 +167,13 @@ def for_figlang2022(
     \b
     figlang submit figlang2022 results/MODEL -o submission.jsonl
     """
-    task, fallbacks = figlang2022.write_lines(read(run, require_samples=True), output, fallback)
+    saved_run = read(run, require_samples=True)
+    task, fallback_count = figlang2022.write_lines(saved_run, output, fallback)
     rows = len(task.samples)
-    if fallbacks:
-        most_points = 100 * fallbacks / rows
+    if fallback_count > 0:
+        most_points = 100 * fallback_count / rows  # if each of them is right
         warn(
-            f"{fallbacks} labels are the fallback, not the model's: they may add up to"
+            f"{fallback_count} labels are the fallback, not the model's: they may add up to"
             f" {most_points:.2f} points to its Acc@0. Say so next to its scores"
         )
     _say_written(output, f"{rows} rows of {task.data}", figlang2022.UPLOAD)
@@ -178,7 +193,10 @@ def for_irfl(runs: Runs) -> None:
 
 
 def _read_runs_of_one_model(paths: Iterable[str]) -> list[SavedRun]:
-    """Read runs that are each whole; they are of one model, so they may share its name."""
+    """Read the runs of one model at some paths.
+
+    `read_all` would refuse runs that share a name.
+    """
     return [read(path, require_samples=True) for path in paths]
 
 
@@ -186,9 +204,12 @@ def _read_runs_of_one_model(paths: Iterable[str]) -> list[SavedRun]:
 
 
 def _valid_repository(name: str) -> str:
-    """The name of a repository, unchanged; an error if it is not valid on the hub.
+    """Check the name of a repository, ORG/MODEL, and return it unchanged.
 
     The last part becomes the name of a folder, and that of "ORG/.." would be the folder above.
+
+    Raises:
+        HFValidationError: the name is not valid on the hub; a `ValueError`, as typer expects.
     """
     from huggingface_hub.utils import validate_repo_id
 
@@ -226,7 +247,8 @@ def for_hub(
     \b
     figlang submit hub results/MODEL --repo ORG/MODEL
     """
-    folder = output or Path(repo.rpartition("/")[2])
+    model_name = repo.rpartition("/")[2]
+    folder = output or Path(model_name)
     readme_is_new = not (folder / hub_results.README).exists()
     saved_runs = _read_runs_of_one_model(runs)
     verdicts = []
@@ -286,7 +308,7 @@ def for_every_eval_ever(
     """
     saved_runs = read_all(runs, require_samples=True)
     written = every_eval_ever.write(
-        saved_runs, output, organization, relationship, model, samples=not no_samples
+        saved_runs, output, organization, relationship, model=model, samples=not no_samples
     )
     for path in written:
         say(f"written: {path}")
@@ -300,7 +322,7 @@ def for_every_eval_ever(
 
 
 def _gated_datasets(runs: Iterable[SavedRun]) -> list[str]:
-    """The names of the datasets of some runs that are gated on the hub, sorted."""
+    """The names of the datasets in some runs that are gated on the hub, sorted."""
     names = set()
     for run in runs:
         for task in run.tasks.values():

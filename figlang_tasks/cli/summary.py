@@ -22,7 +22,7 @@ _MOST_COLUMNS = 6
 
 
 def summary_table(results: Mapping[str, Any]) -> str:
-    """Markdown tables of our tasks in some results, each with what a reader must know below it.
+    """Markdown tables of our tasks in results, each with its explanations below; "" without any.
 
     A group of tasks has one table, with a line for each task. So have tasks that read the same
     dataset. A task alone has a line for each scope, and what was published beneath.
@@ -31,7 +31,7 @@ def summary_table(results: Mapping[str, Any]) -> str:
         results: as the harness returns them, or the content of a results file.
 
     Returns:
-        Paragraphs with blank lines between them; "" if no task is ours.
+        Paragraphs with blank lines between them.
     """
     tasks: dict[str, FinishedTask] = {}
     for name, estimates in results_file.reported_estimates(results).items():
@@ -49,7 +49,7 @@ def summary_table(results: Mapping[str, Any]) -> str:
 
 
 def is_ours(results: Mapping[str, Any], name: str) -> bool:
-    """Whether a task in some results is one of ours, or a group has our tasks alone."""
+    """Whether a name in results is that of one of our tasks, or of a group of our tasks alone."""
     members = results.get("group_subtasks", {}).get(name)
     if members:
         return all(is_ours(results, member) for member in members)
@@ -57,10 +57,10 @@ def is_ours(results: Mapping[str, Any], name: str) -> bool:
 
 
 def next_commands(results: Iterable[Mapping[str, Any]], folder: Path) -> str:
-    """The commands to type after a run.
+    """Lines with the commands to type after a run: ``next: figlang report ...``.
 
     Args:
-        results: the contents of its results files.
+        results: those of the run, as the harness returns them, or the contents of results files.
         folder: where its samples were saved.
     """
     commands = f"next: figlang report {shlex.quote(str(folder))} -o report.html"
@@ -73,11 +73,11 @@ def next_commands(results: Iterable[Mapping[str, Any]], folder: Path) -> str:
 def _leaves_answers_to_read(results: Mapping[str, Any]) -> bool:
     """Whether a task left so many answers in words that a language model should read them."""
     for name in results["results"]:
-        metadata = results_file.measured_metadata(results, name) or {}
-        readings = metadata.get("readings")
-        if not (unread_warning(readings) and has_unread_texts(readings)):
-            continue
-        if _offers_choice(results, name):
+        metadata = results_file.measured_metadata(results, name) or {}  # {} for tasks of others
+        counts_of_answers = metadata.get("readings")
+        has_many_unread = bool(unread_warning(counts_of_answers))
+        can_be_read = has_unread_texts(counts_of_answers) and _offers_choice(results, name)
+        if has_many_unread and can_be_read:
             return True
     return False
 
@@ -93,7 +93,12 @@ def _offers_choice(results: Mapping[str, Any], name: str) -> bool:
 
 
 def _tasks_by_table(results: Mapping[str, Any], our_tasks: Collection[str]) -> dict[str, list[str]]:
-    """The names of the tasks in each table by its title: a group, or a dataset of single tasks."""
+    """The names of our tasks in each table, by its title: a group, or the dataset of single tasks.
+
+    Args:
+        results: those that the tasks are in.
+        our_tasks: the names of our tasks, in order.
+    """
     members_by_group: dict[str, Sequence[str]] = results.get("group_subtasks", {})
     grouped_tasks: set[str] = set()
     for members in members_by_group.values():
@@ -106,7 +111,7 @@ def _tasks_by_table(results: Mapping[str, Any], our_tasks: Collection[str]) -> d
             tasks_by_title[name] = our_members
         elif name in our_tasks and name not in grouped_tasks:
             request = results["configs"][name].get("dataset_name") or name
-            dataset = str(request).partition(",")[0]
+            dataset = str(request).partition(",")[0]  # DATASET,KEY=VALUE,...
             tasks_by_title.setdefault(dataset, []).append(name)
     return tasks_by_title
 
@@ -115,7 +120,12 @@ def _tasks_by_table(results: Mapping[str, Any], our_tasks: Collection[str]) -> d
 
 
 def _paragraphs_of_task(task: FinishedTask, model: str) -> list[str]:
-    """The table of a task, and what a reader must know to compare its values."""
+    """The table of a task, and paragraphs that a reader needs to compare its values.
+
+    Args:
+        task: the task.
+        model: the name of the model; "" if the results have none.
+    """
     paragraphs = [_table_of_task(task)]
     if measures.scopes_overlap(task.estimates):
         paragraphs.append("parts overlap: a row counts in each that it belongs to")
@@ -126,7 +136,7 @@ def _paragraphs_of_task(task: FinishedTask, model: str) -> list[str]:
         paragraphs.append(f"published, not measured here: {protocol}")
     if task.left_out:
         paragraphs.append(task.left_out)
-    lines = [placement_line(task), result_line(task, model)]
+    lines = [placement_line(task), result_line(task, model)]  # Each may be "".
     paragraphs.append("\n".join(filter(None, lines)))
     if task.unread_warning:
         paragraphs.append(f"{task.name}: {task.unread_warning}")
@@ -134,27 +144,29 @@ def _paragraphs_of_task(task: FinishedTask, model: str) -> list[str]:
 
 
 def _table_of_task(task: FinishedTask) -> str:
-    """A table with a line for each scope, all rows first, then one for each published row."""
+    """A Markdown table of a task: a line for each scope, all rows first, then published figures."""
     import pandas as pd
 
     published_rows: list[tuple[str, Mapping[str, published.PublishedFigure]]] = []
+    # If no metric tells anything, all are shown: a table has some column.
     columns = set(metrics_to_show(task.estimates) or task.estimates)
     for label, scope, figures in published.table_lines(task.name, task.published_metrics):
         if scope != OVERALL:
             label = f"{label}: {measures.scope_text(scope)}"
         published_rows.append((label, figures))
-        columns.update(figures)
+        columns.update(figures)  # A metric with a published figure has a column, too.
 
-    numbers = frame.estimates_frame([("", {task.name: task.estimates})])
-    numbers = numbers[numbers["metric"].isin(columns)]
-    is_overall = numbers["scope"] == OVERALL
-    numbers = pd.concat([numbers[is_overall], numbers[~is_overall]])
+    unnamed_run = ""  # No column of the table names the run.
+    estimates = frame.estimates_frame([(unnamed_run, {task.name: task.estimates})])
+    estimates = estimates[estimates["metric"].isin(columns)]
+    is_overall = estimates["scope"] == OVERALL
+    estimates = pd.concat([estimates[is_overall], estimates[~is_overall]])
     ordered_columns = [metric for metric in task.estimates if metric in columns]
-    table = tables.wide_table(numbers, ["scope"], ordered_columns)
+    table = tables.wide_table(estimates, ["scope"], ordered_columns)
     if published_rows:
-        rule = {**dict.fromkeys(table.columns, ""), "scope": "published:"}
+        separating_row = {**dict.fromkeys(table.columns, ""), "scope": "published:"}
         published_table = tables.published_table(published_rows, table)
-        table = pd.concat([table, pd.DataFrame([rule]), published_table])
+        table = pd.concat([table, pd.DataFrame([separating_row]), published_table])
     return _markdown(task.name, table)
 
 
@@ -162,7 +174,12 @@ def _table_of_task(task: FinishedTask) -> str:
 
 
 def _paragraphs_of_group(title: str, tasks: Sequence[FinishedTask]) -> list[str]:
-    """The table of a group, and what a reader must know of its tasks."""
+    """The table of a group, and paragraphs that a reader needs to compare its tasks.
+
+    Args:
+        title: the name of the group, or of the dataset that the tasks share.
+        tasks: two or more.
+    """
     paragraphs = [_table_of_group(title, tasks)]
     for scorer in dict.fromkeys(task.conditions.scorer for task in tasks):
         if scorer:
@@ -177,30 +194,35 @@ def _paragraphs_of_group(title: str, tasks: Sequence[FinishedTask]) -> list[str]
 
 
 def _table_of_group(title: str, tasks: Sequence[FinishedTask]) -> str:
-    """A table with a line for each task, which has the values of all rows."""
+    """A Markdown table of a group: a line for each task, with its values over all rows."""
     estimates_by_task = {}
     for task in tasks:
-        estimates_by_task[task.name.removeprefix(f"{title}_")] = task.estimates
-    numbers = frame.estimates_frame([("", estimates_by_task)])
+        # The title stands above, so the table has ``grid`` for ``irfl_grid``.
+        short_name = task.name.removeprefix(f"{title}_")
+        estimates_by_task[short_name] = task.estimates
+    unnamed_run = ""  # No column of the table names the run.
+    estimates = frame.estimates_frame([(unnamed_run, estimates_by_task)])
     columns = _columns_of_group(tasks)
-    is_shown = (numbers["scope"] == OVERALL) & numbers["metric"].isin(columns)
-    return _markdown(title, tables.wide_table(numbers[is_shown], ["task"], columns))
+    is_shown = (estimates["scope"] == OVERALL) & estimates["metric"].isin(columns)
+    return _markdown(title, tables.wide_table(estimates[is_shown], ["task"], columns))
 
 
 def _columns_of_group(tasks: Sequence[FinishedTask]) -> list[str]:
-    """The metrics in the table of a group: the main ones alone if there are too many."""
+    """The metrics in the table of a group, in order; if too many, only main and diagnostic ones."""
     telling_metrics: set[str] = set()
-    overall_metrics: dict[str, None] = {}
+    overall_metrics: dict[str, None] = {}  # a set that keeps its order
     for task in tasks:
         telling_metrics.update(metrics_to_show(task.estimates))
         overall_metrics.update(dict.fromkeys(task.overall_metrics))
     columns = [metric for metric in overall_metrics if metric in telling_metrics]
 
+    # Diagnostic metrics are here only if they found a fault, so they stay, and are not counted.
     diagnostics = {metric for metric in columns if measures.measure_of(metric).is_diagnostic}
     if len(columns) - len(diagnostics) <= _MOST_COLUMNS:
         return columns
     main_metrics = {measures.headline_metric(task.overall_metrics) for task in tasks}
-    return [metric for metric in columns if metric in main_metrics | diagnostics]
+    kept_metrics = main_metrics | diagnostics
+    return [metric for metric in columns if metric in kept_metrics]
 
 
 def _markdown(title: str, table: pd.DataFrame) -> str:

@@ -104,11 +104,12 @@ def tasks(
 
 
 def definitions() -> dict[str, Definition]:
-    """All tasks and groups by name, benchmark by benchmark and then by name."""
+    """All tasks and groups by their name, in the order of benchmarks and names."""
     definition_by_name: dict[str, Definition] = {}
     for harness in HARNESSES:
         for name, file in task_files.files(harness).items():
             if name in definition_by_name:
+                # A file for each harness defines the same task.
                 first = definition_by_name[name]
                 definition = replace(first, harnesses=(*first.harnesses, harness))
             else:
@@ -126,12 +127,17 @@ def definitions() -> dict[str, Definition]:
 
 
 def _read_definition(file: Path, harness: Harness) -> Definition:
-    """The task or group that a file defines."""
+    """The task or group that a file defines.
+
+    Args:
+        file: in a folder with the name of the benchmark, below the folder of the harness.
+        harness: the harness that reads the file.
+    """
     content = task_files.read(file.resolve())
     folder = file.relative_to(task_files.folder(harness)).parts[0]
     benchmark = MINI if folder == "mini" else folder
     if "group" in content:
-        members = tuple(content["task"])
+        members = tuple(content["task"])  # A group has a list where a task has its name.
         return Definition(content["group"], benchmark, (harness,), members=members)
     request = _request(content, harness)
     rows = of_dataset(request.dataset).rows(request)
@@ -139,7 +145,7 @@ def _read_definition(file: Path, harness: Harness) -> Definition:
 
 
 def _request(content: Mapping[str, Any], harness: Harness) -> Request:
-    """What a task file asks of its dataset."""
+    """What a task file asks of its dataset; each harness has it under another key."""
     if harness == "lmms_eval":
         _, request = parse_request(content["dataset_name"])
         return request
@@ -147,7 +153,7 @@ def _request(content: Mapping[str, Any], harness: Harness) -> Request:
 
 
 def requests_of(benchmark: str) -> list[Request]:
-    """What the tasks of a benchmark ask of its data."""
+    """What the tasks of a benchmark ask of its data, a request for each task."""
     requests = []
     for definition in definitions().values():
         if definition.benchmark == benchmark and definition.request is not None:
@@ -164,8 +170,8 @@ def _overview_text(all_definitions: Sequence[Definition]) -> str:
     definitions_by_benchmark: dict[str, list[Definition]] = {}
     for definition in all_definitions:
         definitions_by_benchmark.setdefault(definition.benchmark, []).append(definition)
-    for name, own_definitions in definitions_by_benchmark.items():
-        lines.append(_benchmark_line(name, _range_of_rows(own_definitions)))
+    for name, task_definitions in definitions_by_benchmark.items():
+        lines.append(_benchmark_line(name, _range_of_rows(task_definitions)))
     lines.append(
         "\nrows: of the smallest and of the largest task. needs: scorer of explanations, Java,"
         " extras of pip."
@@ -182,7 +188,7 @@ def _benchmark_line(name: str, rows: str) -> str:
 
     Args:
         name: of the benchmark, or `MINI`.
-        rows: of its tasks, as text.
+        rows: of its tasks: ``300-2,750``; "" if unknown.
     """
     if name == MINI:
         content = "small data of our own, in five forms"
@@ -196,7 +202,7 @@ def _benchmark_line(name: str, rows: str) -> str:
 
 
 def _overview_line(name: str, content: str, rows: str, access: str, needs: str) -> str:
-    """The cells of the overview in columns."""
+    """A line of the overview: the cells, each as wide as its column."""
     return f"{name:12}  {content:39}  {rows:>11}  {access:14}  {needs}".rstrip()
 
 
@@ -217,6 +223,9 @@ def _range_of_rows(task_definitions: Sequence[Definition]) -> str:
 
 def _matching(pattern: str) -> list[Definition]:
     """The tasks and groups of a benchmark, or those whose name matches a pattern.
+
+    Args:
+        pattern: the name of a benchmark, or a pattern of a shell: ``irfl_*_grid``.
 
     Raises:
         FigLangError: there are none.
@@ -249,16 +258,19 @@ def _task_list_text(task_definitions: Sequence[Definition]) -> str:
 
 
 def _request_text(definition: Definition) -> str:
-    """What a task asks of its dataset, or how many members a group has."""
+    """The settings of a task, ``idiom, grid, prompt short``; of a group ``group of 4``."""
     if definition.request is None:
         return f"group of {len(definition.members)}"
-    words = []
+    texts = []
     for key, setting in definition.request.items():
-        if key in ("prompt", "scorer"):
-            words.append(f"{key} {setting}")
+        is_flag = setting == "true"
+        if is_flag:
+            texts.append(key)
+        elif key in ("prompt", "scorer"):  # Alone, such a setting would not say what it is of.
+            texts.append(f"{key} {setting}")
         else:
-            words.append(key if setting == "true" else setting)
-    return ", ".join(words)
+            texts.append(setting)
+    return ", ".join(texts)
 
 
 # --- metrics ---
@@ -271,8 +283,11 @@ _MetricRow: TypeAlias = tuple[str, str, str, str]
 def _metrics_text(benchmark: str | None) -> str:
     """The metrics of each kind of task of a benchmark, a line each, and what the roles mean.
 
+    Args:
+        benchmark: as the user named it; None if the user named none.
+
     Raises:
-        FigLangError: there is no such benchmark.
+        FigLangError: there is no such benchmark, or none is named.
     """
     if benchmark not in names():
         mistake = ""
@@ -296,16 +311,20 @@ def _metrics_text(benchmark: str | None) -> str:
 
 
 def _metric_rows(benchmark: str) -> dict[str, list[_MetricRow]]:
-    """The metrics of each kind of task, by the name and description of the kind."""
+    """A row for each metric of each kind of task, by a title with the kind and its description."""
     from figlang_tasks.results.measures import headline_metric
 
     rows_by_title: dict[str, list[_MetricRow]] = {}
     for task in benchmarks()[benchmark].tasks:
-        main_metric = headline_metric(task.measures.by_name, task.measures.by_name)
+        measure_by_name = task.measures.by_name
+        main_metric = headline_metric(list(measure_by_name), declared=measure_by_name)
         rows: list[_MetricRow] = []
         for measure in task.measures.all:
-            is_main = measure.name == main_metric and not measure.is_diagnostic
-            role = "headline" if is_main else measure.role
+            role = measure.role
+            # A task may declare no headline metric. The main one is then its first, which is
+            # diagnostic only if all are.
+            if measure.name == main_metric and not measure.is_diagnostic:
+                role = "headline"
             name = f"{measure.name} {measure.arrow}"
             rows.append((name, role, measure.description, measure.source))
         rows_by_title[f"{task.name}: {task.description}"] = rows

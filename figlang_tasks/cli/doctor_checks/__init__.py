@@ -39,7 +39,7 @@ Check: TypeAlias = Callable[[], Iterator[Finding]]
 
 
 def run_check(check: Check) -> Iterator[Finding]:
-    """Yield the findings of a check; if it raises an exception, that is its last finding."""
+    """Yield the findings of a check; an exception that it raises becomes its last finding."""
     try:
         yield from check()
     except Exception as error:  # A broken installation may raise anything.
@@ -49,7 +49,10 @@ def run_check(check: Check) -> Iterator[Finding]:
 
 
 def error_text(error: BaseException) -> str:
-    """The type of an error and the first line of its message, without secrets."""
+    """The type of an error and the first line of its message: ``OSError: no such file``.
+
+    Secrets are hidden.
+    """
     message_lines = str(error).strip().splitlines() or ["no message"]
     return str(redacted(f"{type(error).__name__}: {message_lines[0]}"))
 
@@ -63,16 +66,21 @@ def installed_version(package: str) -> str | None:
 
 
 def benchmarks_in_need_of(need: str) -> tuple[str, ...]:
-    """The benchmarks that need Java or an extra.
+    """The names of the benchmarks that need something beside the package; empty if none does.
 
-    :data:`MINI` is one of them if it has tasks of such a benchmark, or if `need` is ``demo``.
+    `MINI` is one of them if it has tasks of such a benchmark, or if `need` is ``demo``.
+
+    Args:
+        need: ``java``, or an extra of the package; "" is the package itself, and gives none.
     """
     names = []
     is_needed_by_mini = need == "demo"
     for benchmark in benchmarks().values():
         if need in benchmark.needs:
             names.append(benchmark.name)
-            if any(source.folder is not None for source in benchmark.sources):
+            # The tasks of `MINI` read the data that is shipped in a folder of the package.
+            ships_data = any(source.folder is not None for source in benchmark.sources)
+            if ships_data:
                 is_needed_by_mini = True
     if is_needed_by_mini:
         names.append(MINI)

@@ -30,6 +30,7 @@ def check_hub() -> Iterator[Finding]:
         for dataset in datasets:
             local_folders[dataset.name] = hub.local_folder(dataset)
     except DataError as error:
+        # The variable names no folder. Datasets are then looked for in the hub's cache alone.
         remedy = "correct it, or unset it to load from the hub"
         yield Finding(hub.DATA_DIR_VARIABLE, "problem", str(error), remedy)
     for dataset in datasets:
@@ -68,12 +69,13 @@ def _check_account() -> Finding:
 
 
 def _ask_for_an_open_dataset() -> None:
-    """Ask the hub for an open dataset without a token; raises if the hub cannot be reached."""
+    """Ask the hub for an open dataset; raise what its client raises if it cannot be reached."""
     from huggingface_hub import HfApi, constants
 
     for source in sources().values():
         if source.repository and not source.gated:
             timeout = constants.HF_HUB_ETAG_TIMEOUT
+            # Without a token, so that a wrong one is noticed only when the account is asked for.
             HfApi().dataset_info(source.repository, timeout=timeout, token=False)
             return
 
@@ -85,7 +87,12 @@ def _account_name() -> str:
 
 
 def _check_dataset(source: hub.Source, can_ask_hub: bool) -> Finding:
-    """Whether a dataset that is not in a local folder is downloaded, or can be."""
+    """Find out whether a dataset without a local folder is downloaded, or can be.
+
+    Args:
+        source: the dataset.
+        can_ask_hub: False if the hub must not be asked, or does not answer.
+    """
     benchmark = of_dataset(source.name).name
     if source.repository is None:
         text = f"is not on the hub, and {_folder_for(source)} is not there"
@@ -117,7 +124,12 @@ class _Access(NamedTuple):
 
 
 def _ask_for_access(source: hub.Source, prefetch: str) -> _Access:
-    """Ask the hub whether it gives a dataset; `prefetch` is the remedy if it does."""
+    """Ask the hub whether it gives a dataset, and say what to do to have it on this machine.
+
+    Args:
+        source: a dataset of the hub.
+        prefetch: what to do if the hub gives it.
+    """
     from huggingface_hub import HfApi, constants, errors
 
     assert source.repository is not None
@@ -126,9 +138,10 @@ def _ask_for_access(source: hub.Source, prefetch: str) -> _Access:
         HfApi().dataset_info(
             source.repository, revision=revision, timeout=constants.HF_HUB_ETAG_TIMEOUT
         )
+        # The hub tells about a gated dataset, but may not give its files.
         refusal = hub.refusal(source.repository)
         if refusal is not None:
-            raise refusal
+            raise refusal  # caught below
     except errors.GatedRepoError:
         remedy = (
             f"accept the conditions on {source.page} and set HF_TOKEN, or put its files into"

@@ -30,7 +30,7 @@ _LOST_PLUGIN = (
 
 
 def check_libraries() -> Iterator[Finding]:
-    """Import the large libraries in a child process."""
+    """Import the large libraries in a child process, and yield what it finds."""
     child = subprocess.run(
         [sys.executable, "-c", _CHILD], capture_output=True, encoding="utf-8", errors="replace"
     )
@@ -39,7 +39,7 @@ def check_libraries() -> Iterator[Finding]:
     if child.returncode == 0:
         return
     ending = f"status {child.returncode}"
-    if child.returncode < 0:
+    if child.returncode < 0:  # A signal has ended it.
         ending = f"signal {-child.returncode}"
     error_lines = child.stderr.strip().splitlines() or ["no message"]
     text = f"importing them ended with {ending}: {error_lines[-1]}"
@@ -49,15 +49,17 @@ def check_libraries() -> Iterator[Finding]:
 def report_from_child() -> None:
     """Write findings about the libraries to standard output, as JSON lines."""
     findings = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # Libraries print while they are imported.
+    # Libraries print while they are imported. This goes to standard error from here on.
+    os.dup2(2, 1)
     for check in (check_torch, check_plugin):
         for finding in run_check(check):
+            # The next library may end the interpreter, so nothing is left in a buffer.
             print(json.dumps(asdict(finding)), file=findings, flush=True)
 
 
 def check_torch() -> Iterator[Finding]:
     """Import torch, torchvision and transformers, and list the GPUs."""
-    import torch
+    import torch  # `run_check` reports it if this fails.
 
     cuda = f"CUDA {torch.version.cuda}" if torch.version.cuda else "no CUDA"
     build = f"{torch.__version__}, built with {cuda}"
@@ -85,7 +87,12 @@ def check_torch() -> Iterator[Finding]:
 
 
 def _import_module(name: str, remedy: str) -> Iterator[Finding]:
-    """Import a module, and say whether that works; yield nothing if it is not installed."""
+    """Yield a finding that says whether a module can be imported; none if it is not installed.
+
+    Args:
+        name: of the module.
+        remedy: what to do if it cannot be imported.
+    """
     try:
         if find_spec(name):
             import_module(name)
@@ -95,7 +102,8 @@ def _import_module(name: str, remedy: str) -> Iterator[Finding]:
 
 
 def check_plugin() -> Iterator[Finding]:
-    """Check that lmms-eval finds our tasks: it loads them by an entry point, with its models."""
+    """Check that lmms-eval finds our tasks."""
+    # When lmms-eval imports its models, it loads the entry point that registers our tasks.
     import_module("lmms_eval.models")
     from lmms_eval.tasks import TaskManager
 
@@ -105,7 +113,8 @@ def check_plugin() -> Iterator[Finding]:
     for name, definition in definitions().items():
         if "lmms_eval" in definition.harnesses:
             our_tasks.add(name)
-    lost_tasks = our_tasks - set(TaskManager("ERROR").task_index)
+    tasks_in_harness = set(TaskManager(verbosity="ERROR").task_index)
+    lost_tasks = our_tasks - tasks_in_harness
     if lost_tasks:
         text = f"lmms-eval does not find {len(lost_tasks)} of our tasks"
         yield Finding("plugin", "problem", text, _LOST_PLUGIN)

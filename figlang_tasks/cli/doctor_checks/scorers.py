@@ -23,23 +23,23 @@ def check_weights() -> Iterator[Finding]:
 
 
 def _find_weights(weights: Weights, scorers: str) -> Finding:
-    """Where the weights of a model are.
+    """Find out where the weights of a model are, without downloading them.
 
     Args:
-        weights: names the model.
-        scorers: the names of the scorers that use it, separated by commas.
+        weights: those of the model.
+        scorers: the names of the scorers that use it: ``vflute25, figlang24``.
     """
+    scorer_names = scorers.split(", ")
     concerns = tuple(
-        benchmark.name
-        for benchmark in benchmarks().values()
-        if benchmark.scorer in scorers.split(", ")
+        benchmark.name for benchmark in benchmarks().values() if benchmark.scorer in scorer_names
     )
     try:
         with hub.downloading_nothing():
             folder = locate(weights).folder
     except WeightsError as error:
         if error.__cause__ is None:
-            # The hub's client raised nothing: files are there, and the message is about them.
+            # A cause would be an error of the hub's client. Without one there are files, and the
+            # message is about them.
             remedy = f"complete the folder, or unset {WEIGHTS_DIR_VARIABLE}"
             return Finding(weights.name, "problem", str(error), remedy, concerns)
         text = (
@@ -59,8 +59,10 @@ def check_java() -> Iterator[Finding]:
     """Check for Java, which computes METEOR and SPICE, and for the files of SPICE."""
     from figlang_tasks.metrics import captions
 
-    needs = [benchmark.needs for benchmark in benchmarks().values()]
-    tasks = " and ".join(purposes["java"] for purposes in needs if "java" in purposes)
+    purposes_of_java = [
+        benchmark.needs["java"] for benchmark in benchmarks().values() if "java" in benchmark.needs
+    ]
+    tasks = " and ".join(purposes_of_java)
     concerns = benchmarks_in_need_of("java")
     java = captions.java()
     if java is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -57,25 +57,29 @@ def check_packages() -> Iterator[Finding]:
 
 
 def _check_requirement(requirement: Requirement) -> Finding | None:
-    """A finding if a required package is missing or too old or new; None if all is well."""
-    purposes = _purpose_by_extra()
-    extra = _extra_of(requirement, purposes)
-    version = installed_version(requirement.name)
+    """A finding if a required package is missing, too old or too new; None if all is well.
+
+    None also if the package is required by an extra alone that no user needs.
+    """
+    purpose_by_extra = _purpose_by_extra()
+    extra = _extra_of(requirement, list(purpose_by_extra))
     if extra is None:
         return None
+    version = installed_version(requirement.name)
     if version is not None and requirement.specifier.contains(version, prereleases=True):
         return None
 
     installed = version or "not installed"
-    text = f"{installed}, but {purposes[extra]} needs {requirement.specifier}"
-    without_marker = str(requirement).partition(";")[0].strip()
+    text = f"{installed}, but {purpose_by_extra[extra]} needs {requirement.specifier}"
+    without_marker = str(requirement).partition(";")[0].strip()  # name>=version; marker
     remedy = f"pip install '{without_marker}'"
-    status: Status = "warning" if extra else "problem"
+    is_needed_by_all_runs = extra == ""
+    status: Status = "problem" if is_needed_by_all_runs else "warning"
     return Finding(requirement.name, status, text, remedy, benchmarks_in_need_of(extra))
 
 
 def _purpose_by_extra() -> dict[str, str]:
-    """What each extra of this package is for; the extra "" stands for the package itself."""
+    """What each extra of this package is for; first "", which stands for the package itself."""
     purposes = {
         "": "figlang_tasks",
         "smolvlm": "the processor of SmolVLM",
@@ -86,12 +90,14 @@ def _purpose_by_extra() -> dict[str, str]:
     return purposes
 
 
-def _extra_of(requirement: Requirement, purposes: dict[str, str]) -> str | None:
-    """The extra that a requirement belongs to.
+def _extra_of(requirement: Requirement, extras: Sequence[str]) -> str | None:
+    """The first of some extras that requires a package; None if none of them does.
 
-    "" is the package itself. None stands for an extra without a purpose, such as that of the tests.
+    Args:
+        requirement: what must be installed, perhaps with a marker: ``; extra == "demo"``.
+        extras: first "", the package itself, since what it requires is required with each extra.
     """
-    for extra in purposes:
-        if not requirement.marker or requirement.marker.evaluate({"extra": extra}):
+    for extra in extras:
+        if requirement.marker is None or requirement.marker.evaluate({"extra": extra}):
             return extra
     return None
