@@ -188,7 +188,7 @@ class TaskRun:
         if self.reported and not self.contradictions:
             return self.reported_estimates
         with self.reporting_damage("a record"):
-            return scoring.evaluate(self.records, self.measures.recomputable, 0)
+            return scoring.evaluate(self.records, self.measures.recomputable, stderr_resamples=0)
 
     @property
     def reported_estimates(self) -> Estimates:
@@ -252,6 +252,7 @@ class TaskRun:
         Args:
             run: the path of the run, for the commands that warnings recommend.
         """
+        # The first of several answers to a row; None if the harness saved none.
         first_outputs = [next(iter(outputs(sample)), None) for sample in self.samples]
         with self.reporting_damage("a record"):
             return output_warnings(self.measures.by_name, self.records, first_outputs, run)
