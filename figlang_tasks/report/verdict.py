@@ -226,7 +226,7 @@ def _reason_not_significant(difference: Difference) -> str:
     low, high = difference.low, difference.high
     if low is not None and high is not None and (low > 0 or high < 0):  # 0 is not in the interval
         return "the interval is approximate with so few rows, and p decides"
-    if difference.smallest_detectable is None:  # it cannot be computed from too few rows
+    if difference.smallest_detectable is None:  # not known if the runs differ in too few units
         return "too few rows differ"
     smallest = measures.value_text(difference.metric, difference.smallest_detectable)
     if measures.measure_of(difference.metric).percent:
