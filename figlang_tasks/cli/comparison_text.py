@@ -124,6 +124,7 @@ class ComparisonText:
             runs_with_task += task.runs
         warnings = contradiction_warnings(runs_with_task)
         task_names = [task.name for task in self._tasks]
+        # A run whose values could not be compared (all NaN, say) stands in no table of differences.
         names_of_compared_runs = _names_of_runs(self.differences)
         for run in self.runs:
             if run.name in names_of_compared_runs:

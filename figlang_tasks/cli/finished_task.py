@@ -81,9 +81,10 @@ def read_finished_task(results: Mapping[str, Any], name: str, estimates: Estimat
 
 
 def metrics_to_show(estimates: Estimates) -> list[str]:
-    """The metrics that tell a reader something: those of the table, and failed ones.
+    """The names of the metrics to show after a run.
 
-    Of the diagnostic ones in the table, only those that found a fault tell something.
+    They are those of the harness's table, but a diagnostic one only if it found a fault, and any
+    metric that could not be computed.
     """
     metrics = []
     for metric, scopes in estimates.items():

@@ -192,10 +192,15 @@ class _PrintingEvaluation:
         return self._tracker
 
     def run(self, args: argparse.Namespace) -> tuple[Any, Any]:
-        """Evaluate and print our tables; return results and samples as the harness needs them.
+        """Evaluate and print our tables; return what the harness goes on with.
 
-        The results are None unless they are to be sent to wandb or swanlab, since the harness would
-        print its tables of them.
+        Returns:
+            Results and samples. The results are None unless they are to be sent to wandb or
+            swanlab, since the harness would print its tables of them. Both are None on all
+            processes but the first.
+
+        Raises:
+            Exception: of the evaluation, after a note for the exit status.
         """
         _check_arguments(args)
         if not self._shows_log:

@@ -62,7 +62,7 @@ def reproduce(
 
 
 def _compute_cells(name: str, folder: Path) -> tuple[list[Cell], str]:
-    """Compute the published numbers of a benchmark again.
+    """Compute a benchmark's published numbers again; return them, and what they are compared with.
 
     Args:
         name: of the benchmark, which has a module ``reproduced``.

@@ -83,13 +83,16 @@ def _leaves_answers_to_read(results: Mapping[str, Any]) -> bool:
 
 
 def _offers_choice(results: Mapping[str, Any], name: str) -> bool:
-    """Whether the benchmark of a task says what its answers choose from (module ``choice``).
+    """Whether a benchmark says what its answers choose from (``choice``); True if it is unknown.
 
-    True if the results do not name the dataset, or it is none of ours.
+    Args:
+        results: those that the task is in.
+        name: of the task.
     """
-    request = results["configs"][name].get("dataset_name")
-    dataset = str(request).partition(",")[0]
-    return dataset not in sources() or of_dataset(dataset).name in names_with("choice")
+    request = str(results["configs"][name].get("dataset_name"))
+    dataset = request.partition(",")[0]  # of `IRFL,figure=idiom`, say
+    is_ours = dataset in sources()
+    return not is_ours or of_dataset(dataset).name in names_with("choice")
 
 
 def _tasks_by_table(results: Mapping[str, Any], our_tasks: Collection[str]) -> dict[str, list[str]]:

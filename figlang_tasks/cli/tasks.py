@@ -321,8 +321,8 @@ def _metric_rows(benchmark: str) -> dict[str, list[_MetricRow]]:
         rows: list[_MetricRow] = []
         for measure in task.measures.all:
             role = measure.role
-            # A task may declare no headline metric. The main one is then its first, which is
-            # diagnostic only if all are.
+            # Where no measure is declared as the headline, the main metric stands for the task,
+            # unless all of its measures are diagnostic.
             if measure.name == main_metric and not measure.is_diagnostic:
                 role = "headline"
             name = f"{measure.name} {measure.arrow}"
