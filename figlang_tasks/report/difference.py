@@ -64,7 +64,11 @@ def rows_text(difference: Difference) -> str:
 
 
 def differences_table(differences: Sequence[Difference]) -> pd.DataFrame:
-    """A table of texts with a line for each difference; all must be of the same two runs."""
+    """A table of texts with a line for each difference.
+
+    Args:
+        differences: at least one; all must be of one task and the same two runs.
+    """
     import pandas as pd
 
     # Lines are lists and not dictionaries by column: a run may be called like another column.
@@ -75,14 +79,14 @@ def differences_table(differences: Sequence[Difference]) -> pd.DataFrame:
         differences[0].baseline,
         differences[0].candidate,
         "difference",
-        "smallest",
+        "smallest",  # the smallest true difference that these rows can show
         "p",
         "p Holm",
     ]
     lines = []
     for difference in differences:
         metric = difference.metric
-        smallest = difference.smallest_detectable
+        smallest_detectable = difference.smallest_detectable
         cells = [
             measures.name_with_arrow(metric),
             measures.scope_text(difference.scope),
@@ -90,7 +94,7 @@ def differences_table(differences: Sequence[Difference]) -> pd.DataFrame:
             measures.value_text(metric, difference.baseline_value),
             measures.value_text(metric, difference.candidate_value),
             difference_text(difference),
-            "" if smallest is None else measures.value_text(metric, smallest),
+            "" if smallest_detectable is None else measures.value_text(metric, smallest_detectable),
             _p_cell(difference),
             _adjusted_p_cell(difference),
         ]

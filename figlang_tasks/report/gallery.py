@@ -97,7 +97,8 @@ def build(runs: Sequence[Run], with_pictures: bool = True, max_cards: int = MAX_
 def _collect_rows(task: str, runs: Sequence[Run]) -> list[Row]:
     """Group the samples of a task by row and run, in the order of the first run's file.
 
-    If a run answered a row several times (``--repeats``), its first answer is taken.
+    If a run answered each row several times (``--repeats``), only samples of its first repeat are
+    taken. A run still has several samples of a row where images are ranked: one for each image.
     """
     rows_by_card_id: dict[str, dict[int, list[Sample]]] = {}
     for run_number, run in enumerate(runs):
@@ -129,7 +130,10 @@ def _has_unread(row: Row) -> bool:
 
 
 def _limit_warning(rows: Sequence[Row], limit: int) -> str:
-    """The warning for a task with more than `limit` rows: how many and which rows are shown."""
+    """The warning for a task with more than `limit` rows: how many and which rows are shown.
+
+    Those with unread answers come first, as in `_choose_rows`.
+    """
     if any(map(_has_unread, rows)):
         return (
             f"{limit} of {len(rows)} rows are in the gallery: those with unread answers, and the"

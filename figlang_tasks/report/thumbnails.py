@@ -28,7 +28,7 @@ _METHOD = 2  # half the time of the default, for a twentieth more bytes
 
 
 class Thumbnail(TypedDict):
-    """A thumbnail as a data URL, with the size of the original in pixels."""
+    """A thumbnail as a data URL; `width` and `height` are those of the original, in pixels."""
 
     src: str
     width: int
@@ -59,10 +59,18 @@ def make_thumbnails(
 
 
 def _shrink(image: Image.Image, side: int) -> Thumbnail:
-    """The thumbnail of an image, at most `side` pixels high and wide; the image itself shrinks."""
-    width, height = image.size
+    """The thumbnail of an image, with the size of the original; the image itself shrinks.
+
+    Args:
+        side: the most pixels of its height and of its width.
+    """
+    original_width, original_height = image.size
     image.thumbnail((side, side))  # never larger than the image
     file = io.BytesIO()
     image.save(file, "WEBP", quality=_QUALITY, method=_METHOD)
     content = base64.b64encode(file.getvalue()).decode()
-    return {"src": f"data:image/webp;base64,{content}", "width": width, "height": height}
+    return {
+        "src": f"data:image/webp;base64,{content}",
+        "width": original_width,
+        "height": original_height,
+    }

@@ -115,6 +115,7 @@ def draw_rows(
     # Each column has axes of its own, and holds one panel, or all of them below each other.
     columns = [{title: rows} for title, rows in panels.items()] if side_by_side else [panels]
     entries = [*legend, *_reference_entries(panels)]
+    # All columns are equally high, so the first stands for all.
     height = _panels_height(columns[0]) + legend_height(entries, width) + _AXIS
     title_length = int(width / len(columns) / 7)  # a character is about 7 pixels wide
     with styled_figure(width, height) as figure:
@@ -125,8 +126,8 @@ def draw_rows(
             axes.set(xlim=limits, xlabel=printable(axis_label))
             axes.grid(False, axis="y")
             # Titles begin above the labels of rows, but side by side each above its own axes.
-            title_left = axes.transAxes if side_by_side else figure.transFigure
-            _draw_column(axes, column, title_left, title_length)
+            title_transform = axes.transAxes if side_by_side else figure.transFigure
+            _draw_column(axes, column, title_transform, title_length)
         return to_svg(figure)
 
 
@@ -149,12 +150,14 @@ def _panels_height(panels: RowPanels) -> int:
     return height
 
 
-def _draw_column(axes: Axes, panels: RowPanels, title_left: Transform, title_length: int) -> None:
+def _draw_column(
+    axes: Axes, panels: RowPanels, title_transform: Transform, title_length: int
+) -> None:
     """Draw panels below each other into the axes.
 
     Args:
-        title_left: the coordinates whose left edge titles begin at: those of the axes, or of the
-            whole figure.
+        title_transform: of the axes, or of the whole figure: titles begin at the left edge of what
+            it stands for.
         title_length: characters after which a title is cut.
     """
     from matplotlib import rcParams
@@ -169,7 +172,7 @@ def _draw_column(axes: Axes, panels: RowPanels, title_left: Transform, title_len
                 0,
                 top + _TITLE_MIDDLE,
                 printable(title, title_length),
-                transform=blended_transform_factory(title_left, axes.transData),
+                transform=blended_transform_factory(title_transform, axes.transData),
                 weight="bold",
                 va="center",
                 in_layout=False,  # else the axes would shrink to make room for a long title

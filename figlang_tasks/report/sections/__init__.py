@@ -52,21 +52,24 @@ def build(runs: Sequence[Run]) -> list[Group]:
 
 
 def _dataset_sections(
-    prefix: str, results: Sequence[TaskResults], run_names: Sequence[str]
+    id_prefix: str, results: Sequence[TaskResults], run_names: Sequence[str]
 ) -> list[Section | None]:
-    """The sections about one dataset: charts, then tables of all metrics; None if one is empty.
+    """The sections about one dataset, in the order of the page; None in place of an empty one.
+
+    First the charts of explanations, then those that the benchmark declares, then the tables of all
+    metrics.
 
     Args:
-        prefix: the beginning of the ids of the sections and their charts.
+        id_prefix: the beginning of the ids of the sections and their charts.
         results: the tasks of the dataset, at least one.
         run_names: all runs of the report.
     """
-    sections = [explanation_section(prefix, results, run_names)]
+    sections = [explanation_section(id_prefix, results, run_names)]
     charts = results[0].benchmark.module("charts")
     if charts is not None:
         for declaration in charts.CHARTS:
-            sections.append(declared_section(prefix, declaration, results, run_names))
-    sections.append(metrics_section(prefix, results))
+            sections.append(declared_section(id_prefix, declaration, results, run_names))
+    sections.append(metrics_section(id_prefix, results))
     return sections
 
 

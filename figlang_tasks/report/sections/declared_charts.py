@@ -13,7 +13,7 @@ from figlang_tasks.scoring import OVERALL
 
 
 def declared_section(
-    prefix: str,
+    id_prefix: str,
     declaration: ChartSection,
     results: Sequence[TaskResults],
     run_names: Sequence[str],
@@ -21,7 +21,7 @@ def declared_section(
     """The section that a benchmark declares; None if no run has a value for its charts.
 
     Args:
-        prefix: the beginning of the ids of the section and its charts.
+        id_prefix: the beginning of the ids of the section and its charts.
         results: the tasks of one dataset.
         run_names: all runs of the report.
     """
@@ -29,8 +29,9 @@ def declared_section(
     panels_by_chart: dict[tuple[str, str], dict[str, dict[str, IntervalGroup]]] = {}
     for task_results in results:
         dataset = dataset_name(task_results.dataset)
-        scopes = task_results.first.estimates
-        for declared in declaration.categories(dataset, task_results.task, scopes):
+        # By measure, then by scope: a declaration asks only which scopes each measure has.
+        scopes_by_measure = task_results.first.estimates
+        for declared in declaration.categories(dataset, task_results.task, scopes_by_measure):
             group = _interval_group(task_results, declared)
             if group.estimates:
                 panels = panels_by_chart.setdefault((declared.title, declared.label), {})
@@ -38,7 +39,7 @@ def declared_section(
     if not panels_by_chart:
         return None
 
-    section_id = f"{prefix}-{declaration.id}"
+    section_id = f"{id_prefix}-{declaration.id}"
     charts = []
     for number, ((title, axis_label), panels) in enumerate(panels_by_chart.items()):
         chart_id = f"{section_id}-{number}"

@@ -38,24 +38,31 @@ _LABEL_WIDTH = 28  # characters
 
 
 def compare_pairs(runs: Sequence[Run], tasks: Sequence[str]) -> tuple[list[Difference], list[str]]:
-    """Compare every two runs by the main metric of every task that they share.
+    """Compare every two runs on every task that they share, and say which pairs cannot be compared.
+
+    They are compared by the headline metric of the task, over all rows.
+
+    Args:
+        tasks: the names of the tasks; a run may lack some of them.
 
     Returns:
         The differences, with p adjusted for all of them by Holm's method; and a sentence for each
-        pair of runs that cannot be compared.
+        task and pair of runs that cannot be compared.
     """
     differences: list[Difference] = []
     failures: list[str] = []
     for task in tasks:
         task_runs = [_only_task(run, task) for run in runs if task in run.tasks]
-        names = dict.fromkeys(run.name for run in task_runs)
-        if len(names) < 2:
+        # Repeats share a name, and are compared as one. The names keep the order of the runs.
+        distinct_names = dict.fromkeys(run.name for run in task_runs)
+        if len(distinct_names) < 2:
             continue
         try:
+            # `compare` takes the headline metric if no metrics are named.
             differences += comparison.compare(task_runs)
         except ComparisonError:
             # Some pair cannot be compared, but others may: each pair is tried alone.
-            for pair in combinations(names, 2):
+            for pair in combinations(distinct_names, 2):
                 runs_of_pair = [run for run in task_runs if run.name in pair]
                 try:
                     differences += comparison.compare(runs_of_pair)
@@ -84,7 +91,7 @@ def difference_section(
 
     Args:
         results: all tasks of the report, which say the dataset of each and the order of charts.
-        failures: a sentence for each comparison that cannot be made.
+        failures: a sentence for each pair of runs that cannot be compared.
     """
     dataset_by_task = {task_results.task: task_results.dataset for task_results in results}
     differences_by_dataset: dict[str, list[Difference]] = {}

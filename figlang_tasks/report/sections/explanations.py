@@ -21,14 +21,14 @@ _INTRO = (
 
 
 def explanation_section(
-    prefix: str, results: Sequence[TaskResults], run_names: Sequence[str]
+    id_prefix: str, results: Sequence[TaskResults], run_names: Sequence[str]
 ) -> Section | None:
     """The section with the charts of each task that asks for explanations; None without charts.
 
     A task has a chart by scope, and a chart of curves of the runs whose explanations have scores.
 
     Args:
-        prefix: the beginning of the ids of the section and its charts.
+        id_prefix: the beginning of the ids of the section and its charts.
         results: the tasks of one dataset.
         run_names: all runs of the report.
     """
@@ -39,30 +39,19 @@ def explanation_section(
         scheme = task_results.first.kind.scheme
         if scheme is None or not task_results.first.has_explanations:
             continue
-        chart = _chart_by_scope(f"{prefix}-parts-{number}", task_results, scheme, run_names)
+        chart = _chart_by_scope(f"{id_prefix}-parts-{number}", task_results, scheme, run_names)
         if chart is not None:
             charts_by_scope.append(chart)
-        scored_runs: dict[str, TaskRun] = {}
-        unscored_runs = []
-        for run, task_run in task_results.runs.items():
-            if scheme.has_scores(task_run.records):
-                scored_runs[run] = task_run
-            elif _has_explanations(task_run):
-                unscored_runs.append(run)
-        if scored_runs:
-            scored_results = TaskResults(task_results.task, scored_runs)
-            chart_id = f"{prefix}-curves-{number}"
+        scored_results = _scored_runs(task_results, scheme)
+        if scored_results.runs:
+            chart_id = f"{id_prefix}-curves-{number}"
             curve_charts.append(_curve_chart(chart_id, scored_results, scheme, run_names))
-        if unscored_runs:
-            notes.append(
-                f"{task_results.task}: explanations of {', '.join(unscored_runs)} are not scored"
-                " (figlang score adds scores)."
-            )
+        notes += _unscored_notes(task_results, scored_results)
     charts = (*charts_by_scope, *curve_charts)
     if not charts:
         return None
     return Section(
-        id=f"{prefix}-explanations",
+        id=f"{id_prefix}-explanations",
         title="Labels and explanations",
         intro=_INTRO,
         charts=charts,

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def metrics_section(prefix: str, results: Sequence[TaskResults]) -> Section | None:
+def metrics_section(id_prefix: str, results: Sequence[TaskResults]) -> Section | None:
     """The section with all metrics of one dataset; None if no task has a value over all rows.
 
     Tasks with the same metrics share a table.
 
     Args:
-        prefix: the beginning of the id of the section.
+        id_prefix: the beginning of the id of the section.
         results: the tasks of the dataset, at least one.
     """
     results_by_metrics: dict[frozenset[str], list[TaskResults]] = {}
@@ -35,7 +35,7 @@ def metrics_section(prefix: str, results: Sequence[TaskResults]) -> Section | No
         return None
     scope_kind = results[0].benchmark.parts.kind
     return Section(
-        id=f"{prefix}-numbers",
+        id=f"{id_prefix}-numbers",
         title="All metrics",
         intro=(
             "Shares are in percent, with 95 % intervals, which are wide where a"
@@ -57,22 +57,26 @@ def _metrics_table(results: Sequence[TaskResults]) -> Table:
     # A metric without a value over all rows has no column.
     estimates = estimates[estimates["metric"].isin(metrics)]
     tasks = [task_results.task for task_results in results]
-    cells = tables.wide_table(_sorted(estimates, tasks, scopes), ["run", "task", "scope"], metrics)
+    by = ["run", "task", "scope"]
+    measured_cells = tables.wide_table(_sorted(estimates, tasks, scopes), by, metrics)
 
     notes = [*_scorer_notes(results), *_mean_notes(results), *_scope_notes(results[0], scopes)]
+    cells = measured_cells
     for task_results in results:
-        published_cells, published_notes = _published_cells(task_results, metrics, scopes, cells)
+        published_cells, published_notes = _published_cells(
+            task_results, metrics, scopes, measured_cells
+        )
         cells = _stacked(cells, published_cells)
         notes += published_notes
 
     # Columns with the same text in all lines are left out.
-    benchmark = results[0].benchmark
     if len(tasks) == 1:
         cells = cells.drop(columns="task")
     if len(scopes) == 1:
         cells = cells.drop(columns="scope")
+    # The names of other columns ("run", "task", "scope", "n") stay: an arrow is for metrics alone.
     cells = cells.rename(columns=measures.name_with_arrow)
-    cells = cells.rename(columns={"scope": benchmark.parts.kind})
+    cells = cells.rename(columns={"scope": results[0].benchmark.parts.kind})
     declared = results[0].first.measures.by_name
     tooltips = {measures.name_with_arrow(metric): declared[metric].meaning for metric in metrics}
     return Table(listing(tasks), cells, " ".join(notes), tooltips)
@@ -97,12 +101,16 @@ def _sorted(estimates: pd.DataFrame, tasks: list[str], scopes: list[str]) -> pd.
 
 
 def _published_cells(
-    results: TaskResults, metrics: Sequence[str], scopes: Collection[str], above: pd.DataFrame
+    results: TaskResults,
+    metrics: Sequence[str],
+    scopes: Collection[str],
+    measured_cells: pd.DataFrame,
 ) -> tuple[pd.DataFrame, list[str]]:
     """The published values of a task as lines of a table, and notes about them.
 
     Args:
-        above: the table that the lines are to stand beneath; they have its columns.
+        measured_cells: the lines of the runs, beneath which the published ones are to stand; both
+            have the same columns.
 
     Returns:
         The lines, none if nothing comparable was published; and notes, which say where the values
@@ -122,7 +130,7 @@ def _published_cells(
         notes.append(f"{task}: {reason_left_out}.")
 
     labels_and_figures = [(f"{line.label} (published)", line.figures) for line in lines]
-    published_cells = tables.published_table(labels_and_figures, above)
+    published_cells = tables.published_table(labels_and_figures, measured_cells)
     scope_texts = [measures.scope_text(line.scope) for line in lines]
     return published_cells.assign(task=task, scope=scope_texts), notes
 
