@@ -206,9 +206,9 @@ def _evaluate_scopes(
 
 
 def headline_values(records: Sequence[Record], measures: Measures) -> dict[str, float]:
-    """The values over all rows and in scopes, by full name, of the metrics in the harness's table.
+    """The values, by full name, of the metrics in the harness's table that are not diagnostic.
 
-    Diagnostic metrics, which do not say how good a model is, are left out.
+    Each metric has its value over all rows, and its values in scopes: ``f1@60``, ``f1@60_muse``.
     """
     values: dict[str, float] = {}
     for name, scope, estimate in flat(evaluate(records, measures, stderr_resamples=0)):

@@ -330,7 +330,9 @@ def _mean_score(scheme: Scheme, scopes: Scopes | None) -> Measure:
         """The mean score of explanations; None without scores."""
         if not scheme.has_scores(records):
             return None
-        return ratio(map(unit_of, records), [scheme.score_of(record) for record in records])
+        # `applies` has left only records that need a score, so that none of these is NaN.
+        scores = [scheme.score_of(record) for record in records]
+        return ratio(map(unit_of, records), scores)  # a mean: each record counts 1
 
     return Measure(
         MEAN_SCORE,

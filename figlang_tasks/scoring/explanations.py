@@ -251,8 +251,9 @@ def _report_failure(error: BaseException, name: str, scheme: explained.Scheme) -
     cause = f"{type(error).__name__}: {error}"
     if isinstance(error, WeightsError):
         cause = str(error)
-    is_explained = isinstance(error, WeightsError | KeyboardInterrupt)
-    traceback = None if is_explained else error
+    # The message of missing weights says all, and Ctrl-C is no fault.
+    needs_traceback = not isinstance(error, WeightsError | KeyboardInterrupt)
+    traceback = error if needs_traceback else None
     metrics = ", ".join(scheme.score_metrics)
     logger.opt(exception=traceback).error(
         f"figlang_tasks: explanations were not scored: {cause}. {metrics} are missing, and"

@@ -79,8 +79,8 @@ def values_for_lm_eval(values: MetricValues, results: Sequence[str]) -> MetricVa
 class _LatestEvaluation:
     """The latest evaluation of a task, kept because lm-eval aggregates each metric separately.
 
-    Each metric brings its own answers, and in several processes its own copies of their records. A
-    metric that is aggregated a second time belongs to another run.
+    Each metric brings its own answers, and in several processes its own copies of their records.
+    lm-eval aggregates each metric once in a run, so that a second time means another run.
     """
 
     def __init__(self, task: Task) -> None:
@@ -104,9 +104,9 @@ class _LatestEvaluation:
         if self._latest is None or not is_same_run:
             self._latest = None  # An evaluation that fails must leave nothing of the last run.
             self.facts.clear()
-            # lm-eval does not tell an aggregator its task file, so that the log names the data.
-            name = answers[0].record["data"]
-            self._latest = TaskEvaluation.compute(answers, self._task, name)
+            # The log names the data, since lm-eval does not tell an aggregator its task file.
+            data_name = answers[0].record["data"]
+            self._latest = TaskEvaluation.compute(answers, self._task, name=data_name)
             self._ids_and_outputs = ids_and_outputs
             self._aggregated_metrics = set()
             self._fill_facts(self._latest)
@@ -124,12 +124,14 @@ class _LatestEvaluation:
 def metric_list_for_lm_eval(task: Task) -> list[dict[str, Any]]:
     """The ``metric_list`` of a kind of task in task files of lm-eval.
 
-    Its first entry holds, under `FACTS`, what a run says beside values: lm-eval saves the
-    configuration of a task after its metrics are computed.
+    Its first entry holds, under `FACTS`, a dict of what a run says beside values. The dict is empty
+    here and filled when lm-eval aggregates the metrics. lm-eval saves the configuration of a task,
+    and the dict with it, after that.
     """
     latest_evaluation = _LatestEvaluation(task)
-    entries = task.metric_list
+    entries = task.metric_list  # a property that makes new entries at each call
     for entry in entries:
+        # in place of the placeholder, which serves lmms-eval
         entry["aggregation"] = _evaluating_aggregation(entry["metric"], latest_evaluation)
     entries[0][FACTS] = latest_evaluation.facts
     return entries

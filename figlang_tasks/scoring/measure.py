@@ -256,10 +256,13 @@ class Measure:
     ) -> Estimate | None:
         """The value of one scope with its 95 % interval; None where there is no value.
 
+        A measure with `estimate_of` makes its own estimate of each repeat; their mean is returned.
+
         Args:
             scope_records: the records that count in this scope (`records_by_scope`), at least one.
-            scope: the name of the scope.
-            stderr_resamples: resamples of the standard error; 0 for none.
+            scope: the name of the scope; only `estimate_of` takes it.
+            stderr_resamples: resamples of the standard error; 0 for none. A measure with
+                `estimate_of` ignores it.
         """
         if self.estimate_of is not None:
             return self._mean_of_repeats(scope_records, scope, self.estimate_of)
@@ -291,19 +294,23 @@ class Measure:
         unit is one of independent values (MOVER, Zou & Donner 2008).
 
         Args:
-            statistic: that of the records.
-            scope_records: the records, which tell the groups that the statistic averages.
+            statistic: that of the records; each of its units is one unit of the records.
+            scope_records: the records, from which follow the groups that the statistic averages
+                (`averaged_groups`).
         """
         groups = self.averaged_groups(scope_records)
         if len(groups) == 1:
             return self.interval.interval_of(statistic)
         units_of_groups = sum(len(set(map(unit_of, group))) for group in groups)
-        if units_of_groups > len(statistic.units):  # some unit is in several groups
+        groups_share_units = units_of_groups > len(statistic.units)
+        if groups_share_units:
             return BOOTSTRAP.interval_of(statistic)
 
         values: list[float] = []
         limits: list[Interval] = []
         for group in groups:
+            # `estimate` calls `_interval` again, and this ends: a group that is a repeat averages
+            # its scopes at most, and a scope averages nothing further.
             estimate = self.estimate(group)
             if estimate is None or estimate.limits is None:
                 return None

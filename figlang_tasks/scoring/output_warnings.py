@@ -91,7 +91,7 @@ def output_warnings(
 
 
 def _unfinished_warning(records: Sequence[Record]) -> str:
-    """A warning about outputs that are a thought alone; "" if there are none."""
+    """A warning about unfinished outputs, which are a thought alone; "" if there are none."""
     unfinished = [record["id"] for record in records if record.get(UNFINISHED.name)]
     if not unfinished:
         return ""
@@ -103,7 +103,10 @@ def _unfinished_warning(records: Sequence[Record]) -> str:
 
 
 def _empty_warning(records: Sequence[Record]) -> str:
-    """A warning about empty answers that are not a thought alone; "" if there are none."""
+    """A warning about empty answers that are not unfinished; "" if there are none.
+
+    `_unfinished_warning` names the unfinished ones: outputs that are a thought alone.
+    """
     empty: list[str] = []
     for record in records:
         if record.get("status") in WITHOUT_WORDS and not record.get(UNFINISHED.name):

@@ -32,7 +32,8 @@ class Readings(TypedDict):
         read: counts of answers in words, by the rule that read them; the highest first.
         left: counts of answers in words that were not read, by status (`Status`); the highest
             first.
-        scores: how many answers are scores of a backend, which need no reading.
+        scores: how many answers are given by scores of a backend and not by text, and so need no
+            reading.
         left_count_as: what the answers that were left count as in the task's metrics: ``wrong``, or
             a label.
     """
@@ -59,9 +60,12 @@ def has_unread_words(record: Record) -> bool:
 
 
 def count_readings(records: Iterable[Record]) -> Readings | None:
-    """Count answers by the rule that read them, and unread ones by status; None without words.
+    """Count answers by the rule that read them, and unread ones by status.
 
     Records without a status are of outputs that nobody reads, such as captions, and do not count.
+
+    Returns:
+        The counts; None if no answer was read or left unread, as where all answers are scores.
     """
     read: Counter[str] = Counter()
     left: Counter[str] = Counter()
@@ -75,6 +79,7 @@ def count_readings(records: Iterable[Record]) -> Readings | None:
             scores += 1
         elif is_unread(record):
             left[str(status)] += 1
+            # the same for all records of a task
             left_count_as = str(record.get(COUNTS_AS, left_count_as))
     if not read and not left:
         return None

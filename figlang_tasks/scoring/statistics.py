@@ -17,7 +17,7 @@ ratio = Statistic.ratio_of
 def grouped(
     units: Iterable[str], rows: npt.ArrayLike, value: Callable[[Floats], Floats]
 ) -> Statistic:
-    """A statistic of rows of numbers, one per record; rows of the same unit are added up.
+    """A statistic of rows of numbers, one per record; `Statistic` adds up rows of one unit.
 
     Args:
         units: the unit of each record.

@@ -127,10 +127,10 @@ def process_results(doc: Document, results: Sequence[str]) -> MetricValues:
 
 
 def _placeholder_aggregation(metric: str, task: Task) -> Callable[[Sequence[object]], float]:
-    """A function that returns NaN and stands for a metric in a task file.
+    """A function that stands for a metric in a task file, carries its task and returns NaN.
 
-    It computes nothing: `figlang_tasks.harness.judgement` finds the kind of task in its attribute
-    ``task``, evaluates all records at once, and fills the values in.
+    The value of the metric is computed elsewhere: `figlang_tasks.harness.judgement` takes the task
+    from the function's attribute ``task``, evaluates all records at once, and fills in the values.
     """
 
     def aggregate(numbers: Sequence[object]) -> float:
