@@ -21,23 +21,26 @@ class RunDocuments:
 
     @cached_property
     def _documents(self) -> datasets.Dataset:
-        """All documents of the task.
+        """All documents of the task, after a check that they are those that the run was asked.
 
         Raises:
             FigLangError: the data here is not that of the run.
         """
         task = self._task
         documents = task.benchmark.documents(task.request)
-        data = documents["data"][0]  # the same in every row
-        if data != str(task.data):
+        # Every document names its data in one text: dataset, part, revision and digest (`DataId`).
+        data_here = documents["data"][0]
+        data_of_run = str(task.data)
+        if data_here != data_of_run:
             raise FigLangError(
-                f"the samples are of {task.data}, but the data here is {data}: use the data of"
-                " the run"
+                f"the samples are of {data_of_run}, but the data here is {data_here}: use the data"
+                " of the run"
             )
         return documents
 
     @cached_property
     def _index_of_row(self) -> dict[str, int]:
+        """The index of each document, by the id of its row."""
         return {row_id: index for index, row_id in enumerate(self._documents["id"])}
 
     def __getitem__(self, row_id: str) -> Mapping[str, Any]:

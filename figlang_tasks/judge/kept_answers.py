@@ -80,9 +80,9 @@ class KeptAnswers:
         return not self._by_key
 
     def get(self, key: str, max_tokens: int) -> KeptAnswer | None:
-        """The answer with this key; None if its question is still to be asked.
+        """The answer with this key; None if there is none, or it was cut at fewer tokens.
 
-        That is also so for an answer that ended at a lower limit of tokens than `max_tokens`.
+        An answer that was cut at a lower limit than `max_tokens` is to be asked again.
         """
         answer = self._by_key.get(key)
         if answer is not None and answer.is_truncated and answer.max_tokens < max_tokens:
@@ -90,15 +90,15 @@ class KeptAnswers:
         return answer
 
     def get_latest(self, key: str) -> KeptAnswer | None:
-        """The answer with this key, even a truncated one; None if there is none."""
+        """The answer with this key, even one that was cut at the limit; None if there is none."""
         return self._by_key.get(key)
 
     def open(self) -> None:
-        """Make the folder and the file, before anything is paid for."""
+        """Make the folder and the file ready for `add`, before anything is paid for."""
         if not self.path.exists():
             write_whole(self.path, _line(self._origin))
         elif not self.path.read_bytes().endswith(b"\n"):  # the last line was cut by a kill
-            self._append(b"\n")
+            self._append(b"\n")  # so that the next answer has a line of its own
 
     def add(self, key: str, reply: Reply, max_tokens: int) -> None:
         """Keep the reply to a question, here and at the end of the file."""
@@ -119,12 +119,20 @@ class KeptAnswers:
             file.write(content)
 
     def _read(self) -> None:
-        """Read the file: what the answers are about in the first line, then an answer in each."""
+        """Read the file into `_by_key`: its first line is the origin, each other one an answer.
+
+        Raises:
+            FigLangError: the answers are of another model or about another run.
+        """
         json_objects = self._read_objects()
-        origin = next(json_objects, {})
-        if origin.get("model") != self._origin["model"]:
+        origin = next(json_objects, {})  # {}: the file has no line that can be read
+        if "model" not in origin:
             raise FigLangError(
-                f"{self.path} holds answers of {origin.get('model')}, not of"
+                f"{self.path} does not begin with the model that answered: choose another --output"
+            )
+        if origin["model"] != self._origin["model"]:
+            raise FigLangError(
+                f"{self.path} holds answers of {origin['model']}, not of"
                 f" {self._origin['model']}: choose another --output"
             )
         if origin.get("samples") != self._origin["samples"]:
@@ -132,18 +140,23 @@ class KeptAnswers:
                 f"{self.path} holds answers about another run: choose another --output"
             )
         for json_object in json_objects:
-            if _FIELDS <= json_object.keys():
+            # An answer that lacks a field is left out, as if its question had not been asked.
+            has_all_fields = json_object.keys() >= _FIELDS
+            if has_all_fields:
                 answer = KeptAnswer(**{name: json_object[name] for name in _FIELDS})
                 self._by_key[answer.key] = answer
 
     def _read_objects(self) -> Iterator[dict[str, Any]]:
-        """Yield the JSON object of each line; a line that was cut by a kill is left out."""
+        """Yield the JSON object of each line; a line without one is left out with a warning.
+
+        Such a line was cut by a kill.
+        """
         content = files.read_file(self.path, files.MOST_BYTES_OF_SAMPLES)
         for number, line in enumerate(content.splitlines(), start=1):
             try:
                 json_object = json.loads(line)
             except (ValueError, RecursionError):
-                json_object = None
+                json_object = None  # not JSON, or nested too deeply
             if isinstance(json_object, dict):
                 yield json_object
             elif line.strip():

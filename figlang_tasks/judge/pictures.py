@@ -315,7 +315,13 @@ def _categories_table(report: PictureReport) -> str:
 
 
 def _categories_row(name: str, system: Mapping[str, Any]) -> list[str]:
-    """The row of one system and kind of prompt; published ones may lack counts."""
+    """The row of one system and kind of prompt, e.g. ``["A", "idiom", "18 of 20", ...]``.
+
+    Args:
+        name: the name of the system as the row shows it.
+        system: its `SortedPictures`: `input` is the kind of prompt, `asked` the number of pictures
+            asked for. Published ones may lack `asked` and `no_majority`.
+    """
     pictures = str(system["pictures"])
     if system.get("asked"):
         pictures += f" of {system['asked']}"

@@ -150,7 +150,10 @@ def write(unread: UnreadAnswers, kept_answers: KeptAnswers, folder: Path) -> dic
 def _with_readings(
     readable: ReadableTask, model: str, kept_answers: KeptAnswers
 ) -> tuple[ChangedTask, TaskReading]:
-    """Add the model's readings to a task: the changed task to write, and a summary."""
+    """Add the model's readings and the scores with them to a task; return it and a summary.
+
+    The scores of the run stay. The names of those with the model's readings end in `SUFFIX`.
+    """
     task = readable.task
     readings: dict[int, Reading] = {}
     served_by: set[str] = set()
@@ -159,14 +162,17 @@ def _with_readings(
         answer = kept_answers.get_latest(unread.key)
         reading = _reading_of(readable, unread, model, answer)
         readings[unread.index] = reading
-        if answer is not None:
-            served_by.add(answer.served_by)
-            if answer.is_truncated and reading["status"] == "unreadable":
-                truncated += 1
+        if answer is None:  # its request failed
+            continue
+        served_by.add(answer.served_by)
+        if answer.is_truncated and reading["status"] == "unreadable":
+            truncated += 1
 
     read_task = _add_readings(task, readings)
     estimates = _estimates(task, read_task)
     metric = estimates.headline
+    estimate = estimates.all[metric][OVERALL]
+    estimate_by_model = estimates.all[f"{metric}{SUFFIX}"][OVERALL]
     statuses = Counter(reading["status"] for reading in readings.values())
     counts = {status: statuses[status] for status in get_args(ReadingStatus)}
     metadata = {
@@ -187,8 +193,8 @@ def _with_readings(
         counts=counts,
         truncated=truncated,
         metric=metric,
-        estimate=estimates.all[metric][OVERALL],
-        estimate_by_model=estimates.all[f"{metric}{SUFFIX}"][OVERALL],
+        estimate=estimate,
+        estimate_by_model=estimate_by_model,
     )
     return changed_task, summary
 

@@ -28,8 +28,8 @@ from figlang_tasks.scoring.readings import READ_BY
 _BY_SCORES: Final = ("scores", "no_scores")
 """Statuses of answers that are scores."""
 
-_NOTHING_TO_READ: Final = ("read", "empty", "missing", *_BY_SCORES)
-"""Statuses of answers that were read, have no words, or are scores."""
+_STATUSES_NOT_TO_READ: Final = ("read", "empty", "missing", *_BY_SCORES)
+"""Statuses of answers that were read already, have no words, or are scores."""
 
 _HEAD_CHARACTERS = 4_000
 _TAIL_CHARACTERS = 8_000
@@ -134,7 +134,7 @@ def find_unread(run: Run, model: str) -> UnreadAnswers:
     for name, task in run.tasks.items():
         choice = choice_of(task.benchmark, task)
         reason = _why_left_out(task, choice)
-        if choice is None or reason:
+        if choice is None or reason:  # without a choice there is always a reason
             left_out[name] = reason
             continue
         if any(READ_BY in record for record in task.records):
@@ -177,7 +177,13 @@ def _why_left_out(task: TaskRun, choice: Choice | None) -> str:
 
 
 def _unread_answers(task: TaskRun, choice: Choice, reading_model: str) -> tuple[UnreadAnswer, ...]:
-    """The answers of a task that were left unread, in the order of the samples."""
+    """The unread answers of a task in the order of the samples, each with its prompt and key.
+
+    Args:
+        task: the task.
+        choice: what the benchmark offers to choose in each row.
+        reading_model: the model that is to be asked; the keys of its answers name it.
+    """
     documents = RunDocuments(task)
     unread: list[UnreadAnswer] = []
     for index, sample in enumerate(task.samples):
@@ -204,9 +210,12 @@ def _unread_answers(task: TaskRun, choice: Choice, reading_model: str) -> tuple[
 
 
 def _unread_text(task: TaskRun, sample: Mapping[str, Any], choice: Choice) -> str:
-    """The text of an unread answer as a model gets to see it; "" if there is nothing to read."""
+    """The text of an answer as the reading model gets to see it; "" if it is not to be read.
+
+    That is so if the answer was read already, is empty or is a refusal.
+    """
     record = sample["sample"]
-    if record["status"] in _NOTHING_TO_READ:
+    if record["status"] in _STATUSES_NOT_TO_READ:
         return ""
     output = _output(task, sample)
     if notes.is_refusal(output):  # by the server of the evaluated model
@@ -238,7 +247,13 @@ def _shortened(output: str) -> str:
 
 
 def _prompt(question: str, options: Mapping[str, str], unread_text: str) -> str:
-    """What the reading model is asked about an answer; each option stands in one line."""
+    """The prompt for the reading model about one answer; each option stands in one line.
+
+    Args:
+        question: what the benchmark asks, in general.
+        options: the text of each option by its label.
+        unread_text: the answer.
+    """
     one_line_options = {label: " ".join(text.split()) for label, text in options.items()}
     prompt = render(
         "judge/read.jinja", question=question, options=one_line_options, output=unread_text
@@ -247,7 +262,7 @@ def _prompt(question: str, options: Mapping[str, str], unread_text: str) -> str:
 
 
 def read_option(answer: str, labels: Sequence[str]) -> tuple[ReadingStatus, str | None]:
-    """Read which option a language model names, in the last JSON object of its answer.
+    """Read which option a language model names: the last ``{"option": ...}`` of its answer.
 
     Args:
         answer: what the language model said.

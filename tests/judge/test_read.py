@@ -574,6 +574,11 @@ EXISTS = "run_read exists already and is not overwritten: remove it, or choose a
             OTHER_RUN,
             "model_answers.jsonl holds answers about another run: choose another --output",
         ),
+        (
+            "run_read/model_answers.jsonl",
+            "",
+            "model_answers.jsonl does not begin with the model that answered: choose another",
+        ),
         ("run_read/notes.txt", "mine", EXISTS),
         ("run_read", "mine", EXISTS),
     ],
