@@ -26,13 +26,14 @@ def submission_of(benchmark: Benchmark) -> Submission:
 def write_zip(
     benchmark: Benchmark, runs: Sequence[Run], output: Path
 ) -> tuple[list[str], list[str]]:
-    """Write the zip that the leaderboard of a benchmark takes, from the runs of one model.
+    """Write the zip for a benchmark's leaderboard; return its file names and the tasks' names.
 
     Args:
+        runs: runs of one model.
         output: the path of the zip.
 
     Returns:
-        The names of the files in the zip, and the names of the tasks that they are made of.
+        The names of the files in the zip, and the names of the tasks that those files come from.
 
     Raises:
         SubmissionError: no valid zip can be made of these runs.
@@ -68,7 +69,7 @@ def _submitted_tasks(
                 parts_and_tasks.append((task.data.part, task))
     if not parts_and_tasks:
         paths = listing(run.path for run in runs)
-        parts = listing(submission.parts, 6)
+        parts = listing(submission.parts, most=6)
         raise SubmissionError(
             f"{paths}: no samples of a task on {dataset} ({parts}): give a run of it"
         )

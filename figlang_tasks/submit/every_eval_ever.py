@@ -73,10 +73,10 @@ def write(
     model: str | None = None,
     samples: bool = True,
 ) -> list[Path]:
-    """Write the files of each run and dataset, and return their paths.
+    """Write the files of each run and dataset, and return the paths of these files.
 
-    There are two for each: the aggregate results, and the samples if any of them has a score. The
-    same samples files give the same names of files again.
+    A run has one or two files for each dataset: the aggregate results, and the samples if any of
+    them has a score. From the same samples files come files with the same names again.
 
     Args:
         folder: the files are written below its folder ``data``.
@@ -146,7 +146,7 @@ def _files(
     collection = tasks[0].data.dataset.lower()
     stem = f"data/{collection}/{model}/{_uuid(collection, model, tasks)}"
     now = f"{time.time():.3f}"
-    ids = SampleIds(f"{collection}/{model}/{now}", model)
+    ids = SampleIds(evaluation_id=f"{collection}/{model}/{now}", model_id=model)
     rows: list[JsonObject] = []
     if with_samples:
         for task in tasks:
@@ -220,7 +220,7 @@ def _library(run: Run) -> JsonObject:
 def _model_info(run: Run, model: str) -> JsonObject:
     """``model_info``: the model, and how the harness ran it."""
     return {
-        "name": run.name,
+        "name": run.name,  # the model's name, unless the user gave the run another
         "id": model,
         "developer": model.partition("/")[0],
         "additional_details": details(
@@ -246,6 +246,9 @@ def _result(run: Run, task: TaskRun, value: ReportedValue) -> JsonObject:
     """A member of ``evaluation_results``: a value, its metric, its data, and how answers came."""
     name, measure, estimate = value
     low, high = measure.bounds
+    scorer_signature = task.signature
+    # Values are proportions here too: `percent` only says how they are displayed.
+    unit = "proportion" if measure.percent else "points"
     return {
         "evaluation_result_id": f"{task.task}/{name}",
         "evaluation_name": task.task,
@@ -254,12 +257,12 @@ def _result(run: Run, task: TaskRun, value: ReportedValue) -> JsonObject:
             "evaluation_description": f"{name} of the task {task.task} of figlang_tasks",
             "metric_id": f"figlang_tasks.{name}",
             "metric_name": name,
-            "metric_unit": "proportion" if measure.percent else "points",
+            "metric_unit": unit,
             "lower_is_better": not measure.higher_is_better,
             "score_type": "continuous",
             "min_score": _bound(low),
             "max_score": _bound(high),
-            "additional_details": details(explanation_scorer=task.signature),
+            "additional_details": details(explanation_scorer=scorer_signature),
         },
         "score_details": _score_details(measure, estimate),
         "generation_config": _generation_config(run, task),
@@ -274,7 +277,11 @@ def _bound(bound: float) -> float | str:
 
 
 def _score_details(measure: Measure, estimate: Estimate) -> JsonObject:
-    """``score_details``: a value, with its interval if it has one."""
+    """``score_details``: a value, with its interval if it has one.
+
+    Args:
+        measure: the metric; it names the method of the interval.
+    """
     score: JsonObject = {"score": estimate.value}
     if estimate.low is None or estimate.high is None:
         return score
@@ -301,7 +308,7 @@ def _source_data(task: TaskRun) -> JsonObject:
         part=task.data.part,
         digest=task.data.digest,
         revision=revision,
-        figlang_tasks_data=task.data,
+        figlang_tasks_data=str(task.data),  # the name that this package has for all of it
     )
     if repository is None:
         return {
@@ -313,6 +320,7 @@ def _source_data(task: TaskRun) -> JsonObject:
         "dataset_name": task.data.dataset,
         "source_type": "hf_dataset",
         "hf_repo": repository,
+        # The schema takes this number only for a dataset of the hub.
         "samples_number": len(task.samples),
         "additional_details": additional_details,
     }

@@ -95,6 +95,7 @@ def _attribution(record: Record, answer: object) -> JsonObject:
     An answer that is not a text is written as JSON.
     """
     answer_text = answer if isinstance(answer, str) else json.dumps(answer)
+    # Where no rule read an answer, the status says what happened instead: `no_scores`.
     method = record.get("rule") or record.get("status") or "custom"
     return {
         "turn_idx": 0,

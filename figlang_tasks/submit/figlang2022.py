@@ -31,19 +31,21 @@ class _Line(TypedDict):
     model_explanation: str
 
 
-def write_lines(run: Run, output: Path, fallback: str | None = None) -> tuple[TaskRun, int]:
-    """Write the FigLang 2022 submission as JSON lines, in the order of the blind file.
+def write_lines(run: Run, output: Path, fallback_label: str | None = None) -> tuple[TaskRun, int]:
+    """Write the FigLang 2022 submission; return its task and the number of fallback labels.
 
-    An output without a label is an error unless there is a `fallback`: after an empty label the
-    organisers' script gives rows the explanation scores of other rows, and this package does not
-    guess.
+    The file has JSON lines in the order of the blind file.
+
+    An output without a label is an error unless there is a fallback label: after an empty label
+    the organisers' script gives rows the explanation scores of other rows, and this package does
+    not guess.
 
     Args:
         output: the path of the file.
-        fallback: the label for outputs without one; None if there must be no such output.
+        fallback_label: the label for outputs without one; None if there must be no such output.
 
     Returns:
-        The task that was submitted, and how many lines have the fallback as their label.
+        The task that was submitted, and how many lines have the fallback label.
 
     Raises:
         SubmissionError: the run cannot be submitted, or outputs have no label.
@@ -52,15 +54,15 @@ def write_lines(run: Run, output: Path, fallback: str | None = None) -> tuple[Ta
     check_answers(task, BLIND_ROWS)
     lines = task.compute_from_records(_submission_lines)
     unlabelled = [line for line in lines if line["predicted_label"] is None]
-    if unlabelled and fallback is None:
-        # As the ids of the samples file are
+    if unlabelled and fallback_label is None:
+        # These are the ids in the samples file.
         ids = [f"codalab-{line['codalab_id']}" for line in unlabelled]
         raise SubmissionError(
             f"{task.path}: {len(ids)} outputs have no label ({listing(ids)}):"
             " evaluate them again, or give them a label (--fallback)"
         )
     for line in unlabelled:
-        line["predicted_label"] = fallback
+        line["predicted_label"] = fallback_label
     content = "".join(json.dumps(line) + "\n" for line in lines)
     write_whole(output, content.encode("ascii"))
     return task, len(unlabelled)
@@ -73,13 +75,16 @@ def _is_blind_task(task: TaskRun) -> bool:
 def _submission_lines(measures: Measures, records: Sequence[Record]) -> list[_Line]:
     """The lines of the submission in the order of the blind file, which `codalab_id` counts.
 
-    `measures` is not used, but `TaskRun.compute_from_records` gives it.
+    The parameter `measures` is not used, but `TaskRun.compute_from_records` gives it.
     """
     return sorted(map(_submission_line, records), key=lambda line: line["codalab_id"])
 
 
 def _submission_line(record: Record) -> _Line:
-    """The line of a record, as the organisers ask for it; all texts but the last are the row's."""
+    """The line of a record: the row's own texts, then the label and the explanation of the model.
+
+    An output without a label gives None, and one without an explanation an empty text.
+    """
     label = record["predicted"]
     return {
         "codalab_id": record["codalab_id"],

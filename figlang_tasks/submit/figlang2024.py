@@ -110,6 +110,7 @@ def write(run: Run, output: Path) -> SubmissionCounts:
     others = [prediction for prediction in predictions if prediction is not first]
     write_whole(output, zip_files({MEMBER: _to_csv([first, *others])}))
 
+    # The board reads a blank explanation as a text, but here it counts as none.
     without_explanation = 0
     for prediction, has_explanation in zip(predictions, is_explained, strict=True):
         is_blank = not prediction.explanation.strip()
@@ -132,18 +133,19 @@ def _is_submittable(task: TaskRun) -> bool:
 def _predictions(measures: Measures, records: Sequence[Record]) -> list[Prediction]:
     """The rows of the submission in the order of the split.
 
-    `measures` is not used, but `TaskRun.compute_from_records` gives it.
+    The parameter `measures` is not used, but `TaskRun.compute_from_records` gives it.
     """
 
-    def position(record: Record) -> int:
-        """The position of a record in the split, with which its id ends: ``vflute-test-12``."""
-        return int(record["id"].rpartition("-")[2])
-
     predictions = []
-    for record in sorted(records, key=position):
+    for record in sorted(records, key=_position_in_split):
         explanation = utf8_text(record["explanation"] or "")
         predictions.append(Prediction(record["id"], record["predicted"], explanation))
     return predictions
+
+
+def _position_in_split(record: Record) -> int:
+    """The position of a record in the split: 12 for the id ``vflute-test-12``."""
+    return int(record["id"].rpartition("-")[2])
 
 
 def _to_csv(predictions: Sequence[Prediction]) -> bytes:
@@ -270,6 +272,7 @@ def score(path: Path, get_scorer: Callable[[], Scorer]) -> BoardScores:
     scorer = get_scorer()  # takes time, so it comes after the file was checked
     scores = explanations.score_pairs(list(map(text_pair, records)), scorer)
     for record in records:
+        # The measures below read this field.
         record["explanation_scores"] = scores.details[text_pair(record)]
     estimates = scoring.evaluate(records, FIGLANG24, stderr_resamples=0)
     explanation_texts = [record["explanation"].strip() for record in records]
@@ -288,14 +291,16 @@ def score(path: Path, get_scorer: Callable[[], Scorer]) -> BoardScores:
 
 
 def join_references(path: Path) -> tuple[list[dict[str, Any]], str]:
-    """Join the predictions of a submission with the references, as the board does.
+    """The records of a submission's rows, joined with the references, and the name of their data.
+
+    Rows are joined by id, as the board does it.
 
     Args:
         path: the zip of the submission.
 
     Returns:
-        A record for each row of the split, in its order, without explanation scores; and the name
-        of the data.
+        A record for each row of the split, in the order of the split, without explanation scores;
+        and the name of the data.
 
     Raises:
         SubmissionError: the board would not take the file.

@@ -37,7 +37,9 @@ README = "README.md"
 def write(
     runs: Sequence[Run], folder: Path, verdicts: Sequence[str] = ()
 ) -> tuple[list[Path], list[str]]:
-    """Write the results of one model into a copy of its repository: YAML files, and the README.
+    """Write a model's YAML files and README; return the paths, and datasets that have no YAML file.
+
+    They are written into a copy of the model's repository.
 
     Args:
         runs: whole runs of the model, no task of which is in two of them.
@@ -60,8 +62,7 @@ def write(
             "this huggingface_hub cannot write .eval_results: pip install --upgrade huggingface_hub"
             " (2.0 or newer, which needs transformers 5)"
         ) from error
-    # Both raise an error before anything is written: if two runs have one task, if one is partial.
-    tasks_by_name(runs)
+    tasks_by_name(runs)  # raises an error if two runs have the same task
     section = model_card.make_section(runs, verdicts)
     entries_by_dataset: dict[str, list[EvalResultEntry]] = {}
     for run in runs:
@@ -77,19 +78,15 @@ def write(
         if not entries:
             datasets_without_entries.append(dataset)
             continue
-        contents[f"{FOLDER}/{dataset}.yaml"] = yaml.safe_dump(
-            eval_result_entries_to_yaml(entries),
-            sort_keys=False,
-            allow_unicode=True,
-            width=10_000,  # a line for each text, however long
-        )
+        contents[f"{FOLDER}/{dataset}.yaml"] = _to_yaml(eval_result_entries_to_yaml(entries))
     for path, text in contents.items():
         write_whole(folder / path, text.encode("utf-8"))
     return [folder / path for path in contents], datasets_without_entries
 
 
 def _to_yaml(content: object) -> str:
-    return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=10_000)
+    one_line = 10_000  # columns, so that no text is broken into several lines
+    return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=one_line)
 
 
 def read_card(readme: Path) -> str:
@@ -103,7 +100,7 @@ def read_card(readme: Path) -> str:
 def _entries(run: Run, task: TaskRun) -> list[EvalResultEntry]:
     """The entries of a task for the hub, one for each value but those of diagnostic metrics.
 
-    There are none if its dataset has no repository on the hub.
+    The list is empty if the task's dataset has no repository on the hub.
     """
     from huggingface_hub import EvalResultEntry
 
@@ -153,8 +150,9 @@ def _task_notes(run: Run, task: TaskRun) -> list[str]:
     prompt_hash = task.metadata.get("prompt_hash")
     if prompt_hash:
         notes.append(f"prompt {prompt_hash}")
-    if task.signature:
-        notes.append(f"explanation scorer {task.signature}")
+    scorer_signature = task.signature
+    if scorer_signature:
+        notes.append(f"explanation scorer {scorer_signature}")
     notes.append(" ".join(provenance.harness(run)))  # name and version
     notes.append(f"figlang_tasks {figlang_tasks.__version__}")
     return notes

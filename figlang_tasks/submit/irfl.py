@@ -60,7 +60,7 @@ FAMILIES: Mapping[str, Family] = {
 def email(runs: Sequence[Run]) -> str:
     """The text of an e-mail with the row of one model, and what the organisers need to judge it.
 
-    It has a second table if the runs have all retrieval tasks too.
+    The e-mail has a second table if the runs have all retrieval tasks too.
 
     Raises:
         SubmissionError: the runs are of several models, or do not have all tasks of one family.
@@ -69,10 +69,12 @@ def email(runs: Sequence[Run]) -> str:
     tasks = tasks_by_name(runs)
     family = FAMILIES[_family_name(tasks)]
     model = brief(runs[0].name)
-    submitted = [tasks[name] for name in family.tasks()]
-    paragraphs = [_row_table(model, submitted, "acc")]
-    retrieval = [tasks[name] for name in _RETRIEVAL if name in tasks]
-    if len(retrieval) == len(_RETRIEVAL):
+    detection = [tasks[name] for name in family.tasks()]
+    submitted = list(detection)
+    paragraphs = [_row_table(model, detection, "acc")]
+    has_all_retrieval = all(name in tasks for name in _RETRIEVAL)
+    if has_all_retrieval:
+        retrieval = [tasks[name] for name in _RETRIEVAL]
         paragraphs += ["Retrieval, precision@k:", _row_table(model, retrieval, "p@k")]
         submitted += retrieval
     revisions = listing(sorted({task.data.revision or "unknown" for task in submitted}))
