@@ -28,7 +28,7 @@ def find_contradictions(task: TaskRun, metrics: Collection[str]) -> list[str]:
         metrics: names of those whose standard errors and intervals are compared too, which may take
             a second each.
     """
-    computed = _compute_estimates(task, metrics)
+    computed = _compute_estimates(task, metrics_with_intervals=metrics)
     expected_metrics = _expected_metrics(task)
     contradictions: list[str] = []
     for name, measure in task.measures.by_name.items():
@@ -67,22 +67,26 @@ def is_possible(measure: Measure, estimate: Estimate) -> bool:
 # --- estimates of the samples ---
 
 
-def _compute_estimates(task: TaskRun, metrics: Collection[str]) -> dict[str, dict[str, Estimate]]:
+def _compute_estimates(
+    task: TaskRun, metrics_with_intervals: Collection[str]
+) -> dict[str, dict[str, Estimate]]:
     """The estimates that the records give, by metric and scope; {} if no file reports any.
 
     Args:
-        metrics: those with intervals and standard errors; the others have values and numbers of
-            rows alone.
+        metrics_with_intervals: those with intervals and standard errors too. All other metrics
+            have values and numbers of rows alone.
     """
+    # A results file has our own estimates (`reported`) and the harness's table of values. One of
+    # lm-eval has the table alone.
     if not task.reported and not task.table:
         return {}
     recomputable = task.measures.recomputable
     estimates: dict[str, dict[str, Estimate]] = {}
-    if task.reported:  # The table alone (lm-eval's) has no interval to compare.
-        with_intervals = [measure for measure in recomputable.all if measure.name in metrics]
-        estimates.update(
-            evaluate(task.records, Measures.of(*with_intervals, row_of=recomputable.row_of))
-        )
+    if task.reported:  # The table has no intervals that ours could be compared with.
+        measures = [
+            measure for measure in recomputable.all if measure.name in metrics_with_intervals
+        ]
+        estimates.update(evaluate(task.records, Measures.of(*measures, row_of=recomputable.row_of)))
     for measure in recomputable.all:
         if measure.name not in estimates:
             estimates[measure.name] = _values_by_scope(task, measure)
@@ -167,7 +171,10 @@ def _compare_estimates(
 def _find_impossible_numbers(
     task: TaskRun, measure: Measure, reported: Mapping[str, Estimate]
 ) -> Iterator[str]:
-    """A text for each impossible number of a metric that records alone do not give (METEOR).
+    """A text for each reported number of rows or value that cannot be right.
+
+    For a metric that records alone do not give (METEOR), so that nothing can be compared but the
+    number of rows and the bounds of the metric.
 
     Args:
         reported: the estimates of the metric by scope.
@@ -240,7 +247,7 @@ def _check_scorer(task: TaskRun) -> Iterator[str]:
     if reported_scorer != task.scorer:
         yield f"explanation scorer {reported_scorer} (its samples: {task.scorer})"
     elif task.scorer in SCORERS:
-        yield from _check_kinds_of_scores(task, task.scorer)
+        yield from _check_bleurt_presence(task, task.scorer)
 
 
 def _scorer_name(signature: str) -> str:
@@ -248,13 +255,13 @@ def _scorer_name(signature: str) -> str:
     return signature.partition("|")[0].partition(" (")[0]
 
 
-def _check_kinds_of_scores(task: TaskRun, scorer: str) -> Iterator[str]:
-    """A text for the first record whose scores are not of the kinds that the scorer gives."""
+def _check_bleurt_presence(task: TaskRun, scorer: str) -> Iterator[str]:
+    """A text for the first record that has BLEURT though the scorer gives none, or the reverse."""
     gives_bleurt = SCORERS[scorer].bleurt is not None
     for record in task.records:
         scores = record.get("explanation_scores") or {}
         if "bertscore" not in scores:
-            continue
+            continue  # no scores, or a mean alone, which tells nothing of BLEURT
         has_bleurt = "bleurt" in scores
         if has_bleurt != gives_bleurt:
             metrics = "BERTScore and BLEURT" if has_bleurt else "BERTScore alone"

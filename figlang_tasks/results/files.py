@@ -74,7 +74,7 @@ def find_runs(folder: Path) -> list[Path]:
     results_files: set[Path] = set()
     samples_paths: list[Path] = []
     unfinished_files: list[Path] = []
-    for file in _files_below(folder):
+    for file in _paths_below(folder):
         if _RESULTS_NAME.fullmatch(file.name):
             results_files.add(file)
         elif task_of(file):
@@ -96,14 +96,16 @@ def find_runs(folder: Path) -> list[Path]:
 def results_path(samples: Path) -> Path:
     """The path of the results file that belongs to a samples file, whether or not it exists.
 
-    ``DATE_results.json`` of ``DATE_samples_TASK.jsonl``. The path of a results file comes back
-    unchanged.
+    ``DATE_results.json`` of ``DATE_samples_TASK.jsonl`` (lmms-eval), ``results_DATE.json`` of
+    ``samples_TASK_DATE.jsonl`` (lm-eval), and ``results.json`` of a samples file that was renamed,
+    ``my_run.jsonl``. The path of a results file comes back unchanged.
     """
     if _RESULTS_NAME.fullmatch(samples.name):
         return samples
     match = SAMPLES_NAME.fullmatch(samples.name)
     if match is None:  # The user has renamed the samples file.
         return samples.with_name("results.json")
+    # lmms-eval writes the date before, lm-eval after.
     name_parts = [part for part in (match["before"], "results", match["after"]) if part]
     return samples.with_name("_".join(name_parts) + ".json")
 
@@ -117,51 +119,61 @@ def _samples_of_results(path: Path) -> dict[str, Path]:
     Raises:
         RunError: there are none; says which tasks should have some.
     """
-    if _is_unfinished(path):
-        raise RunError(f"{path} {_NOT_WHOLE}: {EVALUATE_AGAIN}")
     samples_by_task: dict[str, Path] = {}
     for file in _samples_directly_in(path.parent):
         if results_path(file) == path:
             samples_by_task[task_of(file)] = file
-    if samples_by_task:
-        return samples_by_task
+    if not samples_by_task:
+        raise _error_without_samples(path)
+    return samples_by_task
 
+
+def _error_without_samples(path: Path) -> RunError:
+    """The error for a file to which no samples files belong; it says what is missing.
+
+    Args:
+        path: a results file, a file that was not written whole, or any file that a user named.
+
+    Raises:
+        RunError: it is a results file that cannot be read, because a kill has cut it off, say.
+    """
+    if _is_unfinished(path):
+        return RunError(f"{path} {_NOT_WHOLE}: {EVALUATE_AGAIN}")
     if _RESULTS_NAME.fullmatch(path.name):
-        tasks = tasks_of_ours(read_results_file(path))  # raises if a kill has cut the file off
+        tasks = tasks_of_ours(read_results_file(path))
         if tasks:
-            raise RunError(without_samples_message(path, tasks))
-    raise RunError(f"{path} is of no run with samples (--log_samples): give another")
+            return RunError(without_samples_message(path, tasks))
+    return RunError(f"{path} is of no run with samples (--log_samples): give another")
 
 
 def _samples_in_subfolders(path: Path) -> dict[str, Path]:
-    """The samples file of each task, if exactly one folder below `path` has samples files.
+    """The samples file of each task in the one folder below `path` that has samples files.
 
     Harnesses put a run into a subfolder that has the name of the model.
 
     Raises:
-        RunError: there are no runs below the folder, or several.
+        RunError: no folder has samples files, or several have.
     """
-    folders = sorted({file.parent for file in _files_below(path) if task_of(file)})
+    folders = sorted({file.parent for file in _paths_below(path) if task_of(file)})
     if len(folders) == 1:
         return samples_files(folders[0])
     if folders:
         raise RunError(f"{path} holds several runs: name one of {listing(folders)}")
-    # What there is has no samples: a results file, or a file that was not written whole. The first
-    # one raises an error that says what is missing.
-    for file in find_runs(path):
-        _samples_of_results(file)
+    run_paths = find_runs(path)
+    if run_paths:
+        raise _error_without_samples(run_paths[0])
     raise RunError(f"there are no samples files in {path} (evaluate with --log_samples)")
 
 
-def _files_below(folder: Path) -> Iterator[Path]:
-    """All files below a folder, without those of commands that have not ended.
+def _paths_below(folder: Path) -> Iterator[Path]:
+    """All paths below a folder (of files and of subfolders), except what commands still write.
 
-    Such a command writes into a hidden folder, ``.NAME.partial``.
+    Until a command has ended, its files are in a hidden folder, ``.NAME.partial``.
     """
-    for file in folder.rglob("*"):
-        subfolders = file.relative_to(folder).parts[:-1]
+    for path in folder.rglob("*"):
+        subfolders = path.relative_to(folder).parts[:-1]
         if not any(name.startswith(".") and name.endswith(PARTIAL) for name in subfolders):
-            yield file
+            yield path
 
 
 def _samples_directly_in(folder: Path) -> list[Path]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,6 +37,8 @@ class MetricChoice:
             measure: the declaration of the metric.
             headline: the name of the headline metric of the task.
         """
+        # `name` is the metric alone for all rows, else the metric with its scope. A full name that
+        # the user asked for overrides the exclusions below.
         if self.requested_names is not None and metric_scope.name in self.requested_names:
             return True
         if metric_scope.scope != OVERALL:
@@ -89,20 +91,19 @@ def declared_measures(runs_by_name: RunsByName) -> dict[str, Measure]:
 
 
 def _in_table_order(
-    metric_scopes: Iterable[MetricScope], measures_by_name: Mapping[str, Measure]
+    metric_scopes: Collection[MetricScope], measures_by_name: Mapping[str, Measure]
 ) -> list[MetricScope]:
-    """Each metric and scope once: metrics in the order of `measures_by_name`, then by scope.
+    """The same metrics and scopes: metrics in the order of `measures_by_name`, then by scope.
 
-    The scopes of a metric have the order in which `metric_scopes` first names them.
+    The scopes of every metric have the order in which `metric_scopes` first names them.
     """
-    distinct = list(dict.fromkeys(metric_scopes))
     metrics = list(measures_by_name)
-    scopes = list(dict.fromkeys(metric_scope.scope for metric_scope in distinct))
+    scopes = list(dict.fromkeys(metric_scope.scope for metric_scope in metric_scopes))
 
-    def rank(metric_scope: MetricScope) -> tuple[int, int]:
+    def position(metric_scope: MetricScope) -> tuple[int, int]:
         return metrics.index(metric_scope.metric), scopes.index(metric_scope.scope)
 
-    return sorted(distinct, key=rank)
+    return sorted(metric_scopes, key=position)
 
 
 def choose_metrics(
@@ -115,16 +116,16 @@ def choose_metrics(
     Args:
         estimates_of_runs: for each run, the estimates of each of its repeats.
     """
-    metric_scopes: list[MetricScope] = []
+    metric_scopes: dict[MetricScope, None] = {}  # a set that keeps its order
     for estimates_of_repeats in estimates_of_runs:
         for estimates in estimates_of_repeats:
-            metric_scopes += estimates  # the keys
-    ordered_metrics = _in_table_order(metric_scopes, measures_by_name)
+            metric_scopes.update(dict.fromkeys(estimates))
+    ordered = _in_table_order(metric_scopes, measures_by_name)
 
-    overall_metrics = [metric for metric, scope in ordered_metrics if scope == OVERALL]
+    overall_metrics = [metric for metric, scope in ordered if scope == OVERALL]
     headline = measures.headline_metric(overall_metrics, measures_by_name)
     return [
         metric_scope
-        for metric_scope in ordered_metrics
+        for metric_scope in ordered
         if choice.includes(metric_scope, measures_by_name[metric_scope.metric], headline)
     ]

@@ -169,27 +169,23 @@ def comparable_metrics(
     if reason:
         return [], f"published figures are left out: they are of {reason}"
 
+    # All published figures of a metric of one task have the same scorer.
     paper_scorers = {figure.metric: figure.scorer for figure in figures}
-    run_scorers = list(dict.fromkeys(run.scorer_name for run in runs))
     comparable: list[str] = []
-    paper_scorer_by_left_out: dict[str, str] = {}
+    left_out_by_scorer: dict[str, list[str]] = {}  # by the paper's scorer
     for metric in published_metrics:
         paper_scorer = paper_scorers[metric]
-        if not paper_scorer:  # The metric needs no explanation scores.
+        if paper_scorer is None:  # The metric needs no explanation scores.
             comparable.append(metric)
-        elif run_scorers == [paper_scorer]:
+        elif all(run.scorer_name == paper_scorer for run in runs):
             comparable.append(metric)
         else:
-            paper_scorer_by_left_out[metric] = paper_scorer
-    if not paper_scorer_by_left_out:
-        return comparable, ""
-    left_out = ", ".join(paper_scorer_by_left_out)
-    scorers_of_papers = list(dict.fromkeys(paper_scorer_by_left_out.values()))
-    other_scorers = [scorer for scorer in run_scorers if scorer not in scorers_of_papers]
-    return comparable, (
-        f"published {left_out} are left out: explanations scored by {listing(scorers_of_papers)},"
-        f" in a run by {listing(other_scorers)}"
-    )
+            left_out_by_scorer.setdefault(paper_scorer, []).append(metric)
+    reasons = [
+        _why_other_scorer(runs, metrics_of_scorer, paper_scorer)
+        for paper_scorer, metrics_of_scorer in left_out_by_scorer.items()
+    ]
+    return comparable, "; ".join(reasons)
 
 
 def _rows_of_figures(task: str) -> int | str | None:
@@ -224,6 +220,21 @@ def _why_other_rows(runs: Iterable[RunConditions], rows_of_figures: int | str | 
             rows += f" ({', '.join(details)})"
         return f"{rows_of_figures or 'all'} released rows, a run has {rows}"
     return ""
+
+
+def _why_other_scorer(
+    runs: Iterable[RunConditions], metrics: Iterable[str], paper_scorer: str
+) -> str:
+    """Why the published figures of some metrics are left out, if a run has another scorer.
+
+    ``published f1@60 are left out: explanations scored by vflute25, in a run by vflute``.
+    """
+    run_scorers = dict.fromkeys(run.scorer_name for run in runs)
+    other_scorers = [scorer for scorer in run_scorers if scorer != paper_scorer]
+    return (
+        f"published {', '.join(metrics)} are left out: explanations scored by {paper_scorer},"
+        f" in a run by {listing(other_scorers)}"
+    )
 
 
 # --- tables of figures ---
@@ -321,13 +332,14 @@ def protocol_text(task: str, metrics: Collection[str]) -> str:
 def _row_labels(keys: Sequence[_RowKey]) -> dict[_RowKey, str]:
     """A label for each row: the model, and what distinguishes it from other rows of the model.
 
-    The kind of setting follows the model if the rows have several kinds.
+    The kind of setting follows the model if the rows of models have several kinds. In rows without
+    a model (`WITHOUT_MODEL`) the name says the kind.
     """
-    kinds = {key.kind for key in keys if key.kind not in WITHOUT_MODEL}
+    kinds_with_model = {key.kind for key in keys} - set(WITHOUT_MODEL)
     labels: dict[_RowKey, str] = {}
     for key in keys:
         words = [key.model]
-        if len(kinds) > 1 and key.kind in kinds:
+        if len(kinds_with_model) > 1 and key.kind not in WITHOUT_MODEL:
             words.append(key.kind)
         rows_of_model = [other for other in keys if other.model == key.model]
         for part in _distinguishing_parts(key):

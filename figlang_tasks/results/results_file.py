@@ -206,31 +206,34 @@ def model_name(results: Results) -> str:
     return shortened(Path(str(name)).name, LONGEST_NAME)
 
 
-def partial_reason(results: Results, task: str, documents: int | None = None) -> str | None:
+def partial_reason(results: Results, task: str, sampled_documents: int | None = None) -> str | None:
     """Why a run evaluated only some rows of a task: ``limit 8``; None if it evaluated all.
 
     Args:
-        documents: the number of documents in the samples file; None if unknown.
+        sampled_documents: the number of documents in the samples file; None if unknown.
     """
     config = results.get("config") or {}
     counts = (results.get("n-samples") or {}).get(task) or {}
-    # The harness counts what its limit leaves, without regard to the options of chosen rows below.
-    expected_documents = counts.get("effective")
-    limit_reaches_all = bool(counts) and expected_documents == counts.get("original")
+    # `effective` allows for the limit, not for offset or samples: with one of these two options it
+    # is not the number of documents to expect.
+    documents_in_limit = counts.get("effective")
+    limit_reaches_all = bool(counts) and documents_in_limit == counts.get("original")
 
     reasons = []
     if _leaves_rows_out(config.get("limit")) and not limit_reaches_all:
         reasons.append(_option_text("limit", config["limit"]))
-    has_chosen_rows = False
+    has_offset_or_samples = False
     for option in ("offset", "samples"):
         if _leaves_rows_out(config.get(option)):
             reasons.append(_option_text(option, config[option]))
-            has_chosen_rows = True
+            has_offset_or_samples = True
     if (results.get("usage") or {}).get("budget_exceeded"):
         reasons.append("--max_tokens spent")
-    if documents is not None and isinstance(expected_documents, int) and not has_chosen_rows:
-        if documents < expected_documents:
-            reasons.append(f"{documents} of {expected_documents} documents are in the samples")
+    if sampled_documents is not None and not has_offset_or_samples:
+        if isinstance(documents_in_limit, int) and sampled_documents < documents_in_limit:
+            reasons.append(
+                f"{sampled_documents} of {documents_in_limit} documents are in the samples"
+            )
     return ", ".join(reasons) or None
 
 

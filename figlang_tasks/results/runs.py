@@ -158,7 +158,7 @@ def _read_task(task: str, path: Path, results: Results) -> TaskRun | None:
         return None
     records = [sample["sample"] for sample in samples]
     data = _data_of(path, records)
-    kind, request = _kind_and_request(path, records)
+    kind, request = _read_kind_and_request(path, records)
     _check_data_of_request(path, data, request)
     config = task_config(results, task, results_path(path))
     metadata = config.get("metadata") or {}
@@ -176,7 +176,7 @@ def _read_task(task: str, path: Path, results: Results) -> TaskRun | None:
         config=config,
         scorer=scorer,
         signature=metadata.get("explanation_scorer") if scorer else None,
-        partial=partial_reason(results, task, len(document_ids)),
+        partial=partial_reason(results, task, sampled_documents=len(document_ids)),
         table=(results.get("results") or {}).get(task) or {},
     )
     if task_run.unanswered:
@@ -188,7 +188,11 @@ def _read_task(task: str, path: Path, results: Results) -> TaskRun | None:
 
 
 def _check_data_of_request(path: Path, data: DataId, request: Request) -> None:
-    """Raise a `RunError` if records are not of the dataset that their request names."""
+    """Raise a `RunError` if records are not of the dataset that their request names.
+
+    Args:
+        path: of their samples file, for the message.
+    """
     if data.dataset != request.dataset:
         raise RunError(
             f"{path}: its records are of {data}, and their request is {request}: restore the file"
@@ -232,7 +236,11 @@ def _is_record(value: object) -> bool:
 
 
 def _data_of(path: Path, records: Sequence[Record]) -> DataId:
-    """The data that the records of a samples file are of.
+    """The data that all records of a samples file name, in their field ``data``.
+
+    Args:
+        path: of the samples file, for messages.
+        records: all records of the file, at least one.
 
     Raises:
         RunError: the records are of several runs, or of unknown data.
@@ -258,8 +266,14 @@ def _data_of(path: Path, records: Sequence[Record]) -> DataId:
     return data
 
 
-def _kind_and_request(path: Path, records: Sequence[Record]) -> tuple[Task, Request]:
-    """The kind of task that wrote the records of a samples file, and its request to the dataset.
+def _read_kind_and_request(path: Path, records: Sequence[Record]) -> tuple[Task, Request]:
+    """The kind of task that wrote some records, and its request to the dataset.
+
+    Each record names both, in its fields ``task`` and ``request``.
+
+    Args:
+        path: of the samples file, for messages.
+        records: all records of the file, at least one.
 
     Raises:
         RunError: several tasks wrote the records, or an unknown one.
@@ -287,7 +301,10 @@ def _kind_and_request(path: Path, records: Sequence[Record]) -> tuple[Task, Requ
 
 
 def _scorer_of(path: Path, records: Sequence[Record]) -> str | None:
-    """The name of the scorer that scored the explanations; None if they have no scores.
+    """The name of the scorer that scored the explanations; None if no record has scores.
+
+    Args:
+        path: of the samples file, for messages.
 
     Raises:
         RunError: scores are damaged, or of several scorers.
