@@ -48,11 +48,13 @@ class Originals:
         data = DataId.parse(self._documents[0]["data"])  # the same in all documents
         if data.texts != task.data.texts:
             raise DataError(f"the run had {task.data}, and the data here is {data}: other texts")
-        self._position = {row_id: number for number, row_id in enumerate(self._documents["id"])}
+        self._position_by_id = {
+            row_id: position for position, row_id in enumerate(self._documents["id"])
+        }
 
     def document(self, row_id: str) -> Mapping[str, Any] | None:
         """The document with this id; None if there is none."""
-        position = self._position.get(row_id)
+        position = self._position_by_id.get(row_id)
         return None if position is None else self._documents[position]
 
     def picture(self, name: str) -> Picture | None:
@@ -80,7 +82,7 @@ class Originals:
 
         def read() -> Image.Image:
             """Decode the picture; it is read from the dataset again, so that no bytes are kept."""
-            image = self._documents[self._position[name]]["image"]
+            image = self._documents[self._position_by_id[name]]["image"]
             return images.decode(image, where, dataset)
 
         return Picture(key, read)

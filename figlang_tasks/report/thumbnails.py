@@ -22,6 +22,7 @@ BUDGET = 15_000_000
 With the texts of 723 samples a report is some 25 MB.
 """
 
+_MIN_SIDE = 16  # whatever the budget: less shows nothing
 _QUALITY = 75
 _BYTES_PER_PIXEL = 0.2  # about, at this quality
 _METHOD = 2  # half the time of the default, for a twentieth more bytes
@@ -40,7 +41,7 @@ def make_thumbnails(
 ) -> Iterator[Thumbnail | DataError]:
     """Yield a thumbnail of each picture in their order, or the error of one that cannot be read.
 
-    They are made one by one, so that only one decoded picture is in memory.
+    Thumbnails are made one by one, so that only one decoded picture is in memory.
 
     Args:
         budget: bytes of all thumbnails, about; the more pictures, the smaller each of them.
@@ -48,7 +49,7 @@ def make_thumbnails(
     bytes_per_picture = budget / max(1, len(pictures))
     # The side of a square of so many bytes
     side = int(math.sqrt(bytes_per_picture / _BYTES_PER_PIXEL))
-    side = max(16, min(MAX_SIDE, side))
+    side = max(_MIN_SIDE, min(MAX_SIDE, side))
     for picture in pictures:
         try:
             image = picture.read()

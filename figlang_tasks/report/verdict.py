@@ -73,14 +73,15 @@ def verdicts_against(baseline: Run, runs: Sequence[Run]) -> list[str]:
 
 def _main_differences(differences: Sequence[Difference]) -> dict[str, list[Difference]]:
     """The main difference of each pair of runs, by task."""
-    differences_by_pair: dict[str, dict[tuple[str, str], list[Difference]]] = {}  # by task
+    # By task, and then by the names of baseline and candidate
+    pairs_by_task: dict[str, dict[tuple[str, str], list[Difference]]] = {}
     for difference in differences:
-        pairs_of_task = differences_by_pair.setdefault(difference.task, {})
+        pairs_of_task = pairs_by_task.setdefault(difference.task, {})
         pair = (difference.baseline, difference.candidate)
         pairs_of_task.setdefault(pair, []).append(difference)
 
     main_differences: dict[str, list[Difference]] = {}
-    for task, pairs_of_task in differences_by_pair.items():
+    for task, pairs_of_task in pairs_by_task.items():
         main_differences[task] = list(map(_main_difference, pairs_of_task.values()))
     return main_differences
 
@@ -216,15 +217,14 @@ def _excludes_zero(difference: Difference) -> bool:
     """Whether a difference has an interval, and 0 is outside of it."""
     if difference.low is None or difference.high is None:
         return False
-    return difference.low * difference.high > 0
+    return difference.low > 0 or difference.high < 0
 
 
 def _reason_not_significant(difference: Difference) -> str:
     """Why a tested difference is not significant, as a clause: ``too few rows differ``."""
     if difference.p is not None and difference.p < ALPHA:
         return f"p {p_text(difference.p)} alone, but there are too many tests at once"
-    low, high = difference.low, difference.high
-    if low is not None and high is not None and (low > 0 or high < 0):  # 0 is not in the interval
+    if _excludes_zero(difference):
         return "the interval is approximate with so few rows, and p decides"
     if difference.smallest_detectable is None:  # not known if the runs differ in too few units
         return "too few rows differ"

@@ -88,6 +88,7 @@ class _Curves:
             grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
             all_axes = list(grid.flat)
             title_length = int(width / columns / 8)  # a character is about 8 pixels wide
+            # The last row of the grid may have more axes than there are panels left.
             for axes, (title, curves) in zip(all_axes, self.panels.items(), strict=False):
                 axes.set_title(printable(title, title_length))
                 self._draw_panel(axes, curves)

@@ -24,7 +24,7 @@ def overview_section(
 
     Args:
         results: all tasks of the report.
-        differences: those of every two runs, by the main metric of each task.
+        differences: those of every two runs, by the headline metric of each task.
     """
     chart = _main_metrics_chart(results, [run.name for run in runs])
     return Section(
