@@ -213,18 +213,18 @@ def _agree_on_explanations(
         preferred=_one_cell_per_item(tables["preferred"]) if "preferred" in tables else None,
     )
 
-    is_right = judgements.label.eq(gold, axis=0)
+    is_right = judgements.label.eq(gold, axis=0)  # False too where the label is missing
     for annotator in annotators:
         name = annotator["name"]
         annotator["missing"] = _missing_judgements(judgements, name, gold, any_label)
-        labels = judgements.label[name].count()
-        annotator["labels_right"] = share(is_right[name].sum(), labels)
+        n_labels = judgements.label[name].count()  # without those that are missing
+        annotator["labels_right"] = share(is_right[name].sum(), n_labels)
 
     counted_items = gold.index
     if not any_label:
         counted_items = gold.index[is_right.all(axis=1)]
     counted = judgements.of_counted(counted_items, explanations)
-    agreed = figures.unanimous(counted.adequate)
+    agreed_adequacy = figures.unanimous(counted.adequate)
     counted_explanations = explanations.loc[counted.adequate.index]
     system_of = counted_explanations["system"]
     report = ExplanationReport(
@@ -236,8 +236,10 @@ def _agree_on_explanations(
         items_counted=len(counted_items),
         any_label=any_label,
         pairs=_pairs(counted, system_of, systems),
-        systems=_systems(systems, system_of, agreed, counted.error),
-        explanation_score=_score_as_predictor(key["scorer"], counted_explanations["score"], agreed),
+        systems=_systems(systems, system_of, agreed_adequacy, counted.error),
+        explanation_score=_score_as_predictor(
+            key["scorer"], counted_explanations["score"], agreed_adequacy
+        ),
     )
     if len(annotators) > 2:  # kappa is of two annotators alone
         report["alpha"] = _agreement(figures.alpha, counted, system_of, systems)
@@ -308,19 +310,20 @@ def _agreement(
 
 
 def _systems(
-    systems: Sequence[str], system_of: pd.Series, agreed: pd.Series, errors: pd.DataFrame
+    systems: Sequence[str], system_of: pd.Series, agreed_adequacy: pd.Series, errors: pd.DataFrame
 ) -> list[SystemJudgements]:
     """What all annotators agree on about each system.
 
     Args:
         systems: the names of all systems.
         system_of: the system of each explanation.
-        agreed: the adequacy of the explanations on which all agree.
+        agreed_adequacy: the adequacy of the explanations on which all agree.
         errors: the errors that each annotator marked.
     """
     judgements: list[SystemJudgements] = []
     for system in systems:
-        adequacy = agreed[system_of.loc[agreed.index].eq(system)]
+        is_of_system = system_of.loc[agreed_adequacy.index].eq(system)
+        adequacy = agreed_adequacy[is_of_system]
         adequate = int(adequacy.eq("yes").sum())
         inadequate = adequacy.index[adequacy.eq("no")]
         marks = errors.loc[inadequate].stack().dropna()  # one per explanation and annotator
@@ -351,22 +354,24 @@ def _add_preferences(report: ExplanationReport, preferred: pd.DataFrame) -> None
         system["preference_rate"] = share(system["preferred"], len(best))
 
 
-def _score_as_predictor(scorer: str | None, scores: pd.Series, agreed: pd.Series) -> Predictor:
+def _score_as_predictor(
+    scorer: str | None, scores: pd.Series, agreed_adequacy: pd.Series
+) -> Predictor:
     """How well ExplanationScore predicts the adequacy on which all agree (section 5.3).
 
     Args:
         scorer: the signature or name of the scorer; None without scores.
-        scores: the score of each explanation.
-        agreed: the adequacy of the explanations on which all agree.
+        scores: the score of each explanation; empty where there is none.
+        agreed_adequacy: the adequacy of the explanations on which all agree.
     """
-    agreed_scores = scores.loc[agreed.index].dropna().astype(float)
-    is_adequate = agreed.loc[agreed_scores.index].eq("yes")
+    agreed_scores = scores.loc[agreed_adequacy.index].dropna().astype(float)
+    is_adequate = agreed_adequacy.loc[agreed_scores.index].eq("yes")
     n_scores = len(agreed_scores)
     n_adequate = int(is_adequate.sum())
     predictor = Predictor(
         scorer=scorer,
         n=n_scores,
-        without_score=len(agreed) - n_scores,
+        without_score=len(agreed_adequacy) - n_scores,
         adequate=n_adequate,
     )
     if n_scores == 0:

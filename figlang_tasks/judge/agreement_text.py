@@ -74,7 +74,7 @@ def _systems_table(report: ExplanationReport) -> str:
                 percent(system["adequacy_rate"]),
                 str(system["agreed"]),
                 percent(system.get("preference_rate")),
-                *map(percent, system["errors"].values()),
+                *map(percent, system["errors"].values()),  # in the order of `ERRORS`, as the head
                 str(system["error_marks"]),
             ]
         )
@@ -118,6 +118,7 @@ def _predictor_text(predictor: Predictor) -> str:
         reason = predictor["undefined"]
         return f"ExplanationScore as a predictor of adequacy: not computed, {reason}"
     best = predictor["best_f1"]
+    # Scores at random have the share of adequate explanations as their area.
     area_by_chance = predictor["adequate"] / predictor["n"]
     return (
         f"ExplanationScore ({predictor['scorer']}) as a predictor of adequacy, {predictor['n']}"

@@ -156,9 +156,9 @@ def _draw_items(
     """
     first = next(iter(systems.values()))
     documents = RunDocuments(first)
-    record_of_row: dict[str, dict[str, Record]] = {}
+    records_by_system: dict[str, dict[str, Record]] = {}  # in each, the record of a row by its id
     for name, task in systems.items():
-        record_of_row[name] = {record["id"]: record for record in task.records}
+        records_by_system[name] = {record["id"]: record for record in task.records}
 
     items: list[_Item] = []
     # Sorted, so that the draw does not depend on the order of the samples file.
@@ -168,7 +168,9 @@ def _draw_items(
         generator.shuffle(order)
         letters = sheet.LETTERS[: len(order)]
         system_of_letter = dict(zip(letters, order, strict=True))
-        records = {letter: record_of_row[name][row_id] for letter, name in system_of_letter.items()}
+        records: dict[str, Record] = {}
+        for letter, name in system_of_letter.items():
+            records[letter] = records_by_system[name][row_id]
         items.append(_Item(number, documents[row_id], system_of_letter, records))
     return items
 

@@ -14,7 +14,7 @@ from figlang_tasks.judge import sheet
 
 
 def png_bytes(picture: Image.Image) -> bytes:
-    """A picture as a PNG file without metadata: that of generators may tell model and prompt."""
+    """A picture as a PNG file without metadata, which may tell the model and the prompt."""
     buffer = io.BytesIO()
     picture.save(buffer, "PNG")
     return buffer.getvalue()

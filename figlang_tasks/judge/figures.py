@@ -56,7 +56,7 @@ def gather_judgements(
         judgements = sheet.read_judgements(filled, spellings_by_column)
         if judgements[columns].isna().all(axis=None):
             raise FigLangError(f"{path} is empty: fill it in first")
-        for number in judgements["row"][~judgements.index.isin(judged)]:  # the first one ends it
+        for number in judgements["row"][~judgements.index.isin(judged)]:  # raises at the first one
             raise FigLangError(
                 f"{path}, row {number}: the key has no such item and letter: restore it as it was"
                 " exported"
@@ -106,7 +106,10 @@ def unanimous(judgements: pd.DataFrame) -> pd.Series:
 
 
 def majority(judgements: pd.Series) -> Any:
-    """The judgement of more than half of all annotators of one thing; None if there is none."""
+    """The judgement of more than half of all annotators of one thing; None if there is none.
+
+    Annotators who have not judged the thing count among all.
+    """
     for judgement, count in judgements.value_counts().items():
         if 2 * count > len(judgements):
             return judgement
@@ -116,7 +119,7 @@ def majority(judgements: pd.Series) -> Any:
 def kappa(judgements: pd.DataFrame) -> float | None:
     """Cohen's kappa of two annotators, over what both have judged; None where it is undefined."""
     first, second = judgements.dropna().to_numpy(dtype=object).T.tolist()
-    if len({*first, *second}) < 2:  # both always say the same, or nothing: expected agreement is 1
+    if len({*first, *second}) < 2:  # only one judgement occurs, or none: kappa would be 0 / 0
         return None
     return float(cohen_kappa_score(first, second))
 

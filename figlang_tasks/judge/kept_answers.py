@@ -25,10 +25,10 @@ class KeptAnswer:
 
     Attributes:
         key: `key_of` the model and the prompt.
-        text: its answer.
-        served_by: its name as the server has it.
+        text: the model's answer.
+        served_by: the model's name as the server has it.
         is_truncated: the answer ended at the limit of tokens.
-        max_tokens: that limit.
+        max_tokens: the limit of tokens when it was asked.
         tokens_read: tokens of the prompt as the server counted them; None if it did not.
         tokens_written: tokens of the answer, likewise.
     """

@@ -89,6 +89,7 @@ def fill(
     annotator = f"{sheet.LLM_PREFIX}{' '.join(model.split())}, prompt {prompt_hash('judge')}"
     rows = _empty_rows(blank, annotator)
     if output.exists():
+        # Writes the cells of the earlier call into the rows.
         _keep_judgements(rows, sheet.read(output, _REQUIRED_COLUMNS), annotator, blank.code)
 
     questions = list(_questions(sheet_path, rows))
@@ -175,7 +176,7 @@ def _append_to_log(log: Path, question: _Question, reply: Reply, cells: Mapping[
 
 
 def _questions(sheet_path: Path, rows: Sequence[_Row]) -> Iterator[_Question]:
-    """Yield the questions whose cells are empty, item by item."""
+    """Yield the questions that are still to be asked, whose cells are empty, item by item."""
     rows_by_item: dict[str, list[_Row]] = {}
     for row in rows:
         rows_by_item.setdefault(row["item"], []).append(row)
@@ -230,13 +231,14 @@ def _picture(sheet_path: Path, row: _Row) -> Content:
 def read_answer(column: str, answer: str, letters: Sequence[str] = ()) -> dict[str, str]:
     """The cells that a language model's answer fills in, by column; empty if it cannot be used.
 
-    They come from the last JSON object of the answer that has the column. It cannot be used if a
-    value is not valid, or if adequacy and error contradict each other.
+    The cells are taken from the last JSON object of the answer that has the column. An answer
+    cannot be used if it has no such object, a value is not valid, or adequacy and error contradict
+    each other.
 
     Args:
         column: `label`, `adequate` (with `error`) or `preferred`.
         answer: what the model said.
-        letters: the letters of the item.
+        letters: the letters of the item, which `preferred` may name.
     """
     texts: dict[str, str] = {}
     for name, value in last_object(answer, column).items():

@@ -271,8 +271,8 @@ def _sorted_pictures(
         system: the name of the system.
         kind: the kind of prompt.
         asked: the number of prompts of this kind.
-        category: of each picture; None without a majority.
-        sorting: the categories.
+        category: the category of each picture by majority; None without a majority.
+        sorting: the categories of the benchmark.
     """
     pictures = len(category)
     return {
@@ -306,8 +306,8 @@ def text(report: PictureReport) -> str:
 
 def _categories_table(report: PictureReport) -> str:
     """The shares of categories for each system and kind of prompt, above the published ones."""
-    categories = report["systems"][0]["categories"]
-    rows = [["%", "input", "pictures", *categories, "no majority"]]
+    category_names = list(report["systems"][0]["categories"])  # every row has them in this order
+    rows = [["%", "input", "pictures", *category_names, "no majority"]]
     rows += [_categories_row(system["system"], system) for system in report["systems"]]
     for system in report["published"]["rows"]:
         rows.append(_categories_row(f"published: {system['system']}", system))

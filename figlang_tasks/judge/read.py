@@ -239,9 +239,9 @@ class _TaskEstimates(NamedTuple):
 
     Attributes:
         headline: the name of the headline metric.
-        all: every estimate of the task, with that of the headline metric by the model's readings
-            behind the headline metric.
-        new: those of them that the run does not report.
+        all: every estimate of the task by metric. Right behind the headline metric stands the same
+            metric with the model's readings, whose name ends in `SUFFIX`.
+        new: those of `all` that the run does not report.
     """
 
     headline: str
@@ -271,7 +271,7 @@ def _estimates(task: TaskRun, read_task: TaskRun) -> _TaskEstimates:
 
     new_estimates = read_task.compute_from_records(evaluate_by_model)
     our_estimates = task.reported
-    if headline.name not in our_estimates:
+    if headline.name not in our_estimates:  # the run reports no scores
         our_estimates = task.compute_from_records(evaluate_by_us)
         new_estimates = {**our_estimates, **new_estimates}
 

@@ -163,7 +163,7 @@ def ask_all(
                 )
     finally:
         pool.shutdown(cancel_futures=True)  # waits for the requests that are on their way
-        for future, question in waiting.items():
+        for future, question in waiting.items():  # replies that arrived after an interruption
             if future.done() and not future.cancelled():
                 keep(question, future.result())
 

@@ -147,7 +147,7 @@ def read(path: Path, required: Iterable[str] = ()) -> Sheet:
     columns = [column for column in _KNOWN_COLUMNS if column in head]
     rows = frame[is_filled][columns].apply(_without_safety_quotes)
     rows[_REQUIRED_COLUMNS] = rows[_REQUIRED_COLUMNS].apply(_with_single_spaces)
-    for number in rows.index[rows.duplicated(["item", "letter"])]:  # the first one ends it
+    for number in rows.index[rows.duplicated(["item", "letter"])]:  # raises at the first one
         raise FigLangError(
             f"{path}, row {number}: an earlier row has the same item and letter: delete one"
         )
@@ -280,7 +280,7 @@ def _check_errors(sheet: Sheet, judgements: pd.DataFrame) -> None:
     if "adequate" not in judgements:
         return
     is_contradictory = judgements["adequate"].eq("yes") & judgements["error"].notna()
-    for number in judgements["row"][is_contradictory]:  # the first one ends it
+    for number in judgements["row"][is_contradictory]:  # raises at the first one
         raise FigLangError(
             f"{sheet.path}, row {number}: an adequate explanation has an error: clear the cell"
             " adequate or error"

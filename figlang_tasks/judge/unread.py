@@ -182,7 +182,7 @@ def _unread_answers(task: TaskRun, choice: Choice, reading_model: str) -> tuple[
     Args:
         task: the task.
         choice: what the benchmark offers to choose in each row.
-        reading_model: the model that is to be asked; the keys of its answers name it.
+        reading_model: the name of the model that is to be asked, for the keys alone.
     """
     documents = RunDocuments(task)
     unread: list[UnreadAnswer] = []
@@ -212,7 +212,7 @@ def _unread_answers(task: TaskRun, choice: Choice, reading_model: str) -> tuple[
 def _unread_text(task: TaskRun, sample: Mapping[str, Any], choice: Choice) -> str:
     """The text of an answer as the reading model gets to see it; "" if it is not to be read.
 
-    That is so if the answer was read already, is empty or is a refusal.
+    An answer is not to be read if it was read already, is empty, is a refusal or is scores.
     """
     record = sample["sample"]
     if record["status"] in _STATUSES_NOT_TO_READ:
