@@ -42,7 +42,7 @@ def write_zip(
     tasks_by_part = _submitted_tasks(benchmark, submission, runs)
     records_by_part: dict[str, Sequence[Record]] = {}
     for part, task in tasks_by_part.items():
-        check_answers(task)
+        check_answers(task)  # `submission.files` checks the number of rows
         records_by_part[part] = task.records
     try:
         contents = submission.files(records_by_part)

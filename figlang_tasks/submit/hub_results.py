@@ -62,8 +62,9 @@ def write(
             "this huggingface_hub cannot write .eval_results: pip install --upgrade huggingface_hub"
             " (2.0 or newer, which needs transformers 5)"
         ) from error
-    tasks_by_name(runs)  # raises an error if two runs have the same task
-    section = model_card.make_section(runs, verdicts)
+    # Nothing is written before these two raise their errors.
+    tasks_by_name(runs)  # an error if two runs have the same task
+    section = model_card.make_section(runs, verdicts)  # an error if a run is not whole
     entries_by_dataset: dict[str, list[EvalResultEntry]] = {}
     for run in runs:
         for task in run.tasks.values():
