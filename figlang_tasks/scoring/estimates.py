@@ -43,7 +43,7 @@ class Estimate(NamedTuple):
         """The mean of estimates over the same rows.
 
         Its interval has the means of the limits, and may be too wide. It has none if one of the
-        estimates has none.
+        estimates has none. It has no standard error and no number of rows.
         """
         value = float(np.mean([estimate.value for estimate in estimates]))
         limits = [estimate.limits for estimate in estimates if estimate.limits is not None]

@@ -49,7 +49,8 @@ class Measures:
         """
         by_name: dict[str, Measure] = {}
         for measure in measures:
-            if by_name.setdefault(measure.name, measure) is not measure:
+            known_measure = by_name.setdefault(measure.name, measure)
+            if known_measure is not measure:
                 raise ValueError(f"two measures of one name: {measure.name}")
             if measure.name == "parse_rate":
                 by_name[UNFINISHED.name] = UNFINISHED
@@ -165,7 +166,8 @@ def _evaluate_in_run(
     def compute() -> dict[str, Estimate]:
         return _evaluate_scopes(measure, records, measures, stderr_resamples, logs_warning=True)
 
-    return guarded(measure.name, compute, {OVERALL: Estimate(math.nan)})
+    failed = {OVERALL: Estimate(math.nan)}
+    return guarded(measure.name, compute, fallback=failed)
 
 
 def _evaluate_scopes(
@@ -190,12 +192,13 @@ def _evaluate_scopes(
     for scope, scope_records in measure.records_by_scope(records).items():
         is_overall = scope == OVERALL
         if is_overall and logs_warning and measure.warn is not None:
-            first_answers = by_repeat(scope_records)[0]  # a row counts once
+            # Of several answers to a row only the first: a warning counts rows.
+            first_answers = by_repeat(scope_records)[0]
             measure.warn(first_answers)
 
         resamples = stderr_resamples if is_overall else 0
         estimate = measure.estimate(scope_records, scope, resamples)
-        if estimate is None and is_overall:
+        if estimate is None and is_overall:  # the first scope: nothing is computed yet
             return {}
         if estimate is None:
             continue

@@ -212,7 +212,10 @@ class Scheme:
         return self.thresholds[0].name
 
     def is_label_metric(self, threshold: Threshold) -> bool:
-        """Whether a threshold is the first one, by its score and definition if not by its name."""
+        """Whether a threshold is the first one: has its score and needs explanations as it does.
+
+        The name does not tell: `curve` gives the first one's name to other scores.
+        """
         first = self.thresholds[0]
         return (threshold.at, threshold.explained) == (first.at, first.explained)
 

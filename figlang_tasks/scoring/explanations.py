@@ -170,13 +170,13 @@ class Scored(NamedTuple):
 
     Attributes:
         name: of the scorer, or ``off``.
-        labels_alone: whether the task asks for no explanations.
+        asks_for_labels_alone: whether the task asks for no explanations.
         scores: the scores; without details if there is no scorer, or after a failure.
         scheme: which records need a score.
     """
 
     name: str
-    labels_alone: bool
+    asks_for_labels_alone: bool
     scores: PairScores
     scheme: explained.Scheme
 
@@ -187,7 +187,7 @@ class Scored(NamedTuple):
             # A record that needs no score may have the same texts as one that does.
             if scores_of_pair and self.scheme.needs_score(record):
                 record["explanation_scores"] = {"scorer": self.name, **scores_of_pair}
-            if self.labels_alone:
+            if self.asks_for_labels_alone:
                 record["asks_for_explanation"] = False
 
 
@@ -210,7 +210,7 @@ def score(
     if not records:
         return None
     if scorer_option is None:
-        scorer_option = records[0].get("scorer")
+        scorer_option = records[0].get("scorer")  # the same in all records of a task
     dataset = Request.parse(records[0]["request"]).dataset
     name = choose_scorer(scorer_option, default_scorer(dataset))
 
@@ -221,8 +221,9 @@ def score(
     if scores is None:
         signature = f"none ({scheme.label_metric} counts labels alone)"
         scores = PairScores(signature, kernel="", details={})
-    asks_for_no_explanation = scorer_option in (OFF, False)
-    scored = Scored(name, labels_alone=asks_for_no_explanation, scores=scores, scheme=scheme)
+    # The task's own option: $FIGLANG_SCORER=off leaves the explanations without scores.
+    asks_for_labels_alone = scorer_option in (OFF, False)
+    scored = Scored(name, asks_for_labels_alone, scores, scheme)
     scored.add_to(records)
     return scored
 

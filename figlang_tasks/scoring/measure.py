@@ -191,7 +191,8 @@ class Measure:
     def statistic_of(self, records: Sequence[Record]) -> Statistic | None:
         """The statistic of records of one scope; its `total()` is the value. None without a value.
 
-        It is also None for a measure with `estimate_of`, which has no statistic.
+        There is no value where it is undefined (0/0), and where it is 0 and `omit_zero` is set. It
+        is also None for a measure with `estimate_of`, which has no statistic.
         """
         groups = self.averaged_groups(records)
         if len(groups) > 1:

@@ -120,7 +120,8 @@ def _empty_warning(records: Sequence[Record]) -> str:
 def unread_warning(readings: Readings | None, examples: str = "") -> str:
     """What unread answers mean for the score of a task; "" if nearly all answers were read.
 
-    It is also "" if all that was left is empty, since no reader could have read more.
+    If at least half were read, it is also "" where all others are empty: no reader could have read
+    more.
 
     Args:
         readings: None if the task has no answers in words, which gives "".
@@ -186,6 +187,7 @@ def _remedies(readings: Readings | None, records: Sequence[Record], run: str) ->
     """
     remedies: list[str] = []
     is_read_by_model = any(READ_BY in record for record in records)
+    # Either all records of a task offer a choice or none does.
     can_be_read = has_unread_texts(readings) and _offers_choice(records[0])
     if can_be_read and not is_read_by_model:
         remedies.append(f"`{read_command(run)}` has a language model read them")
@@ -242,7 +244,7 @@ def _disputed_indices(measures: Mapping[str, Measure], records: Sequence[Record]
 
 
 def _examples(indices: Sequence[int], outputs: Sequence[str | None]) -> str:
-    """Quote the first different outputs at these indices; "" if they are empty or not kept."""
+    """Quote the first different outputs at these indices; "" if outputs are empty or not kept."""
     if not outputs:
         return ""
     texts = [printable(outputs[index] or "", _MOST_CHARACTERS).strip() for index in indices]
