@@ -69,7 +69,8 @@ def test_a_new_benchmark_is_its_own_files_and_is_evaluated_as_described(checkout
     said = shell(checkout, commands, checkout)
     after = contents_below(checkout)
     assert before == {path: after[path] for path in before}  # no file of the repository changes
-    assert re.search(r"\b20 passed", said) and "no faults" in said
+    (passed,) = re.findall(r"(\d+) passed", said)
+    assert int(passed) > 20 and "no faults" in said
     assert "## proverbs" in said  # the comparison
     # Half of the eight sayings fit, and a constant answer is right for these.
     assert re.search(r"majority *\| +8 \| +50\.0", said), said[-3000:]
