@@ -1,6 +1,6 @@
 """Explanation scores: BERTScore and BLEURT of a predicted against a reference explanation.
 
-For example:
+For example::
 
     # in figlang-metrics: figlang_metrics.explanation
     from figlang_tasks.metrics.explanation import get_scorer
