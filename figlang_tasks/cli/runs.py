@@ -146,7 +146,7 @@ def _main_metric(task: TaskRun, estimates: Estimates) -> str:
     for metric, estimate_by_scope in estimates.items():
         if OVERALL in estimate_by_scope and isfinite(estimate_by_scope[OVERALL].value):
             metrics_with_value.append(metric)
-    return measures.headline_metric(metrics_with_value, declared=task.measures.by_name)
+    return measures.headline_metric(metrics_with_value, measures_by_name=task.measures.by_name)
 
 
 def _cells(listed: ListedTask) -> list[str]:

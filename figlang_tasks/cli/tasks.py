@@ -317,7 +317,7 @@ def _metric_rows(benchmark: str) -> dict[str, list[_MetricRow]]:
     rows_by_title: dict[str, list[_MetricRow]] = {}
     for task in benchmarks()[benchmark].tasks:
         measure_by_name = task.measures.by_name
-        main_metric = headline_metric(list(measure_by_name), declared=measure_by_name)
+        main_metric = headline_metric(list(measure_by_name), measures_by_name=measure_by_name)
         rows: list[_MetricRow] = []
         for measure in task.measures.all:
             role = measure.role

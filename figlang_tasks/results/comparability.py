@@ -33,17 +33,18 @@ class _LabelledRun(NamedTuple):
 def find_shared_tasks(
     runs: Sequence[Run], chosen_tasks: Sequence[str] | None
 ) -> dict[str, RunsByName]:
-    """The runs to compare, by task: those of each task that runs of two or more names have.
+    """The runs to compare, by task, or under joined task names if no task is shared.
 
-    If no task is shared, but each run has a single task and all of these are on the same data, the
-    runs are compared across tasks. The key is then the names of the tasks: ``vflute /
-    vflute_blind``.
+    A task is shared if runs of two or more names have it. If none is, but each run has a single
+    task and all of these are on the same data, the runs are compared across tasks. The result then
+    has one key, the names of the tasks: ``vflute / vflute_blind``.
 
     Args:
         chosen_tasks: keys of the result to keep; None or empty for all.
 
     Raises:
-        ComparisonError: no task is shared, or a chosen one is not.
+        ComparisonError: there is nothing to compare (no task is shared, and the runs cannot be
+            compared across tasks), or a chosen key is not in the result.
     """
     shared_tasks = _shared_by_name(runs) or _shared_by_data(runs)
     if not shared_tasks:
@@ -137,21 +138,22 @@ def _descriptions(runs: Sequence[Run]) -> list[str]:
 
 
 def check_comparable(
-    task: str, runs_by_name: RunsByName, repeats_by_name: Mapping[str, int]
+    task: str, runs_by_name: RunsByName, run_count_by_name: Mapping[str, int]
 ) -> None:
-    """Raise a `ComparisonError` unless the runs have one task version and the same rows and data.
+    """Raise a `ComparisonError` unless the runs have the same rows of the same data.
 
-    Warns if prompts differ, or if repeats look like copies.
+    Runs of the same task as the first one must have its task version too; it warns if their prompts
+    differ. It also warns if repeats look like copies.
 
     Args:
         task: begins each message.
-        repeats_by_name: how many runs the user gave under each name; all must have the task.
+        run_count_by_name: how many runs the user gave under each name; all must have the task.
     """
     labelled_runs: list[_LabelledRun] = []
     for name, runs in runs_by_name.items():
-        if len(runs) < repeats_by_name[name]:
+        if len(runs) < run_count_by_name[name]:
             raise ComparisonError(
-                f"{task}: {len(runs)} of the {repeats_by_name[name]} repeats of {name} have it:"
+                f"{task}: {len(runs)} of the {run_count_by_name[name]} repeats of {name} have it:"
                 " evaluate it with all of them, or name other tasks (--task)"
             )
         _warn_of_copies(task, name, runs)
@@ -196,7 +198,8 @@ def check_same_rows(
             f"{task}: {name} was evaluated on {run.data}, {other_name} on {other_run.data}:"
             " evaluate both on one version"
         )
-    # A row of another unit in the other run is another row: the tests pair two runs by unit.
+    # The tests pair two runs by unit (a group of rows that are resampled together), so one id under
+    # two units counts as two rows.
     rows = _rows_with_units(run)
     other_rows = _rows_with_units(other_run)
     differences = []

@@ -120,12 +120,12 @@ def compare(
         ComparisonError: the runs cannot be compared, or do not have a metric.
         RunError: a run has a damaged record.
     """
-    repeats_by_name = Counter(run.name for run in runs)
-    if len(repeats_by_name) < 2:
+    run_count_by_name = Counter(run.name for run in runs)
+    if len(run_count_by_name) < 2:
         raise ComparisonError("only one run: give at least two to compare")
     shared_tasks = find_shared_tasks(runs, tasks)
     for task, runs_by_name in shared_tasks.items():
-        check_comparable(task, runs_by_name, repeats_by_name)
+        check_comparable(task, runs_by_name, run_count_by_name)
     check_known_metrics(metrics or (), shared_tasks.values())
 
     choice = MetricChoice(metrics, only_overall=overall, all_metrics=every)

@@ -19,16 +19,16 @@ ROUNDING = 1e-6
 """By how much numbers of files may differ from what they are computed from."""
 
 
-def find_contradictions(task: TaskRun, metrics: Collection[str]) -> list[str]:
+def find_contradictions(task: TaskRun, metrics_with_intervals: Collection[str]) -> list[str]:
     """Texts about what differs between the results file of a task and its samples.
 
     ``acc 0.900000 (its samples: 0.500000)``, for example. The list is empty if all agrees.
 
     Args:
-        metrics: names of those whose standard errors and intervals are compared too, which may take
-            a second each.
+        metrics_with_intervals: names of those whose standard errors and intervals are compared
+            too, which may take a second each. Values of all metrics are compared in any case.
     """
-    computed = _compute_estimates(task, metrics_with_intervals=metrics)
+    computed = _compute_estimates(task, metrics_with_intervals)
     expected_metrics = _expected_metrics(task)
     contradictions: list[str] = []
     for name, measure in task.measures.by_name.items():
@@ -47,9 +47,9 @@ def find_contradictions(task: TaskRun, metrics: Collection[str]) -> list[str]:
                 full_name(name, scope),
                 reported_by_scope.get(scope),
                 computed_by_scope.get(scope),
-                with_intervals=name in metrics,
+                with_intervals=name in metrics_with_intervals,
             )
-    contradictions += _check_table(task, computed, metrics)
+    contradictions += _check_table(task, computed, metrics_with_intervals)
     contradictions += _check_data(task)
     contradictions += _check_scorer(task)
     contradictions += _check_readings(task)
@@ -73,19 +73,22 @@ def _compute_estimates(
     """The estimates that the records give, by metric and scope; {} if no file reports any.
 
     Args:
-        metrics_with_intervals: those with intervals and standard errors too. All other metrics
-            have values and numbers of rows alone.
+        metrics_with_intervals: those with intervals and standard errors too, if the results file
+            has our estimates. All other metrics have values and numbers of rows alone.
     """
-    # A results file has our own estimates (`reported`) and the harness's table of values. One of
-    # lm-eval has the table alone.
+    # A results file has our own estimates (`reported`) and the harness's table of values. One that
+    # lm-eval itself wrote has only the table.
     if not task.reported and not task.table:
         return {}
     recomputable = task.measures.recomputable
     estimates: dict[str, dict[str, Estimate]] = {}
-    if task.reported:  # The table has no intervals that ours could be compared with.
+    # With `reported`: intervals for the chosen metrics, plain values for the rest. Without it plain
+    # values for all: the table has no intervals to compare with.
+    if task.reported:
         measures = [
             measure for measure in recomputable.all if measure.name in metrics_with_intervals
         ]
+        # `row_of` tells which records are of one row of the benchmark.
         estimates.update(evaluate(task.records, Measures.of(*measures, row_of=recomputable.row_of)))
     for measure in recomputable.all:
         if measure.name not in estimates:
@@ -123,9 +126,10 @@ def _expected_metrics(task: TaskRun) -> set[str]:
 def _scopes_to_compare(
     reported: Mapping[str, Estimate], computed: Mapping[str, Estimate], is_expected: bool
 ) -> Sequence[str]:
-    """The scopes in which the reported and the computed estimates of a metric are compared.
+    """All scopes that either side has; if none is reported, OVERALL or nothing.
 
-    If an expected metric is not reported at all, one contradiction says so: that over all rows.
+    A metric that is not reported at all is compared over all rows alone if it is expected, so that
+    one contradiction says that it is missing; else it is not compared.
     """
     if reported:
         return list(dict.fromkeys([*reported, *computed]))
@@ -193,14 +197,16 @@ def _find_impossible_numbers(
             )
 
 
-def _check_table(task: TaskRun, computed: Estimates, metrics: Collection[str]) -> Iterator[str]:
+def _check_table(
+    task: TaskRun, computed: Estimates, metrics_with_intervals: Collection[str]
+) -> Iterator[str]:
     """A text for each number in the harness's own table that is not the expected one.
 
     The table has values over all rows and their standard errors. Expected is what the samples give;
     where that is not computed, what our metadata in the results file say.
 
     Args:
-        metrics: those that `computed` has standard errors of.
+        metrics_with_intervals: those that `computed` has standard errors of.
     """
     for key, number in task.table.items():
         column, _, _ = key.rpartition(",")  # ``acc,none`` or ``acc_stderr,none``
@@ -213,7 +219,8 @@ def _check_table(task: TaskRun, computed: Estimates, metrics: Collection[str]) -
         if is_stderr and reported is None:
             continue  # a run of lm-eval, whose standard errors have a method of their own
 
-        is_computed = measure.is_recomputable and (metric in metrics or not is_stderr)
+        has_number = metric in metrics_with_intervals or not is_stderr
+        is_computed = measure.is_recomputable and has_number
         expected = reported
         if is_computed:
             expected = computed.get(metric, {}).get(OVERALL)

@@ -199,14 +199,13 @@ def _is_unfinished(path: Path) -> bool:
 
 
 def missing_samples(
-    path: Path, used: Mapping[str, Path], contents: Mapping[Path, Results]
+    path: Path, samples_by_task: Mapping[str, Path], contents: Mapping[Path, Results]
 ) -> list[str]:
     """A sentence for each results file of a run that has tasks without a samples file.
 
     Args:
         path: as a user named the run; of a single samples file nothing is missing.
-        used: the samples file of each task that is read. Results that are older than it are of an
-            earlier run.
+        samples_by_task: the samples file of each task that is read: the newest one.
         contents: the content of the results files that were read already.
     """
     if path.suffix == ".jsonl":
@@ -214,10 +213,13 @@ def missing_samples(
     if path.is_file():
         files = [path]
     else:
-        folder = next(iter(used.values())).parent  # all of them are in one folder
+        folder = next(iter(samples_by_task.values())).parent  # all of them are in one folder
         files = sorted(folder.iterdir())
-    # The names of results files differ in the date alone, so their order is that of dates.
-    newest_used_name = max(results_path(samples).name for samples in used.values())
+    # Results that are older than the samples read are of an earlier run, and lack nothing. Names of
+    # results files differ in the date alone, so the later name is the newer file. Ages are compared
+    # for each task (`_lacks_samples`). A results file that cannot be read, so that its tasks are
+    # unknown, is compared with the newest samples of any task.
+    newest_used_name = max(results_path(samples).name for samples in samples_by_task.values())
 
     sentences = []
     for file in files:
@@ -227,19 +229,21 @@ def missing_samples(
             results = contents.get(file) or read_results_file(file)
             tasks = tasks_of_ours(results)
         except RunError as error:
-            if file.name > newest_used_name:  # else it is of an earlier run, which is not read
+            if file.name > newest_used_name:
                 sentences.append(str(error))
             continue
-        tasks_without_samples = [task for task in tasks if _lacks_samples(task, file, used)]
+        tasks_without_samples = [
+            task for task in tasks if _lacks_samples(task, file, samples_by_task)
+        ]
         if tasks_without_samples:
             sentences.append(without_samples_message(file, tasks_without_samples))
     return sentences
 
 
-def _lacks_samples(task: str, results: Path, used: Mapping[str, Path]) -> bool:
+def _lacks_samples(task: str, results: Path, samples_by_task: Mapping[str, Path]) -> bool:
     """Whether a task of a results file has no samples file of its date, nor a later one."""
-    if task in used and results_path(used[task]).name >= results.name:
-        return False  # Names are in the order of dates.
+    if task in samples_by_task and results_path(samples_by_task[task]).name >= results.name:
+        return False
     # A task with a full stop in its name has a samples file that is not recognized as one.
     return not _samples_path(results, task).exists()
 

@@ -79,7 +79,9 @@ def _no_estimate(records: Sequence[Record], scope: str) -> Estimate | None:
     return None
 
 
-def headline_metric(names: Iterable[str], declared: Mapping[str, Measure] | None = None) -> str:
+def headline_metric(
+    names: Iterable[str], measures_by_name: Mapping[str, Measure] | None = None
+) -> str:
     """The metric that stands for a task in tables, reports and model cards; "" without any.
 
     It is the one whose declared role is headline. If that has no value (F1@60 without explanation
@@ -87,11 +89,14 @@ def headline_metric(names: Iterable[str], declared: Mapping[str, Measure] | None
 
     Args:
         names: the metrics that have a value, in the order of tables.
-        declared: the measures of the task by name; None to look names up in all benchmarks.
+        measures_by_name: the declared measures of the task; None to look names up in all
+            benchmarks.
     """
 
     def order(name: str) -> tuple[bool, bool]:
-        measure = measure_of(name) if declared is None else declared[name]
+        measure = measure_of(name) if measures_by_name is None else measures_by_name[name]
+        # (is no headline, is diagnostic); False is before True, so the headline metric is the
+        # smallest, then come secondary ones, then diagnostic ones.
         return measure.order
 
     return min(names, key=order, default="")  # the first of several that are equally good

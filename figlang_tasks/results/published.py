@@ -247,7 +247,7 @@ class PublishedRow:
     Attributes:
         label: the model, with what distinguishes its setting from other rows of the task.
         kind: the first part of the setting: ``zero-shot``, ``humans``, ``chance``.
-        values: the figure of each metric.
+        values: the figure of each metric, by the name of the metric with its scope.
     """
 
     label: str
@@ -285,7 +285,8 @@ def published_rows(task: str, metrics: Collection[str]) -> list[PublishedRow]:
     """What was published for a task: a row for each model and setting, in the order of the files.
 
     Args:
-        metrics: those to include, in the order of the table; only figures of the short table are.
+        metrics: names with scopes of those to include, in the order of the table; only figures of
+            the short table are.
     """
     figures_by_row: dict[_RowKey, dict[str, PublishedFigure]] = {}
     for figure in figures_of_task(task):
@@ -305,11 +306,16 @@ def published_rows(task: str, metrics: Collection[str]) -> list[PublishedRow]:
 
 
 def table_lines(task: str, metrics: Collection[str]) -> list[PublishedLine]:
-    """The published figures of a task as lines of a table: one for each row and scope."""
+    """The published figures of a task as lines of a table: one for each row and scope.
+
+    Args:
+        metrics: those whose figures are included, with scopes: ``f1@60_muse``; ``f1@60`` for all
+            rows alone.
+    """
     lines: dict[tuple[str, str], PublishedLine] = {}  # by label and scope
     for row in published_rows(task, metrics):
-        for metric, figure in row.values.items():
-            measure, scope = measure_and_scope(metric)
+        for scoped_metric, figure in row.values.items():
+            measure, scope = measure_and_scope(scoped_metric)
             empty_line = PublishedLine(row.label, scope, figures={})
             line = lines.setdefault((row.label, scope), empty_line)
             line.figures[measure.name] = figure

@@ -62,7 +62,7 @@ def _check_form(results: object) -> None:
             continue
         for entry in member.values():
             if not isinstance(entry, dict):
-                raise ValueError(f"its {key!r} is no object")
+                raise ValueError(f"an entry of its {key!r} is no object")
 
 
 # --- which tasks are in it, and what it says of each ---

@@ -236,7 +236,7 @@ def _is_record(value: object) -> bool:
 
 
 def _data_of(path: Path, records: Sequence[Record]) -> DataId:
-    """The data that all records of a samples file name, in their field ``data``.
+    """The data that all records of one run's samples file name, in their field ``data``.
 
     Args:
         path: of the samples file, for messages.

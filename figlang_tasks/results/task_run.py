@@ -227,15 +227,15 @@ class TaskRun:
         """The contradictions between results file and samples: ``acc 0.9 (its samples: 0.5)``."""
         return self.contradictions_of(self.measures.by_name)
 
-    def contradictions_of(self, metrics: Collection[str]) -> tuple[str, ...]:
+    def contradictions_of(self, metrics_with_intervals: Collection[str]) -> tuple[str, ...]:
         """The contradictions between results file and samples; () if there are none.
 
         Args:
-            metrics: names of those whose standard errors and intervals are compared too, which
-                takes time. Values of all metrics are compared in any case.
+            metrics_with_intervals: names of those whose standard errors and intervals are compared
+                too, which takes time. Values of all metrics are compared in any case.
         """
         with self.reporting_damage("a record"):
-            return tuple(find_contradictions(self, metrics))
+            return tuple(find_contradictions(self, metrics_with_intervals))
 
     def check_consistent(self) -> None:
         """Raise a `RunError` unless the samples give what the results file says."""
