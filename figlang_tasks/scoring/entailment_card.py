@@ -54,20 +54,23 @@ def answer(records: Sequence[Record]) -> Answer:
 
 
 def blind_answer(records: Sequence[Record]) -> Answer:
-    """A model's answer to a row whose gold label is not published: label and explanation.
+    """What the card shows of an answer to a row whose gold label is not published.
+
+    It is the label that the paper's rules read, and the explanation. Where a careful reader takes
+    the output for another label, or for none, a further line (``said``) shows that.
 
     Args:
         records: the records of this row in one run, of which a row of this task has one.
     """
     record = records[0]
     predicted = record["predicted"]
-    strict = record["predicted_strict"]
+    strict_label = record["predicted_strict"]  # what a careful reader takes the output for
     card_answer: Answer = {
         "predicted": _LABELS.get(predicted, "none"),
-        "outcome": outcome(False, predicted is not None, OPEN),
+        "outcome": outcome(is_right=False, is_answered=predicted is not None, otherwise=OPEN),
         "explanation": clip(record["explanation"] or ""),
         "said": [],
     }
-    if strict != predicted:
-        card_answer["said"] = [("a careful reader sees", _LABELS.get(strict, "no label"))]
+    if strict_label != predicted:
+        card_answer["said"] = [("a careful reader sees", _LABELS.get(strict_label, "no label"))]
     return card_answer

@@ -93,23 +93,24 @@ class Measures:
         Rotations, pictures and repeats of a row count once. A ranking that lacks pictures because
         of a limit does not count, as measures leave it out too.
         """
-        images_by_row: dict[str, dict[str, int | None]] = {}
+        row_sizes_by_row: dict[str, dict[str, int | None]] = {}
         for record in records:
-            images_by_document = images_by_row.setdefault(self.row_of(record), {})
+            row_sizes = row_sizes_by_row.setdefault(self.row_of(record), {})
             # A ranking has a document, and so a record, for each of its `images` pictures.
-            images_by_document[record["id"]] = record.get("images")
-        return sum(map(_is_whole, images_by_row.values()))
+            row_sizes[record["id"]] = record.get("images")
+        return sum(map(_is_whole, row_sizes_by_row.values()))
 
 
-def _is_whole(images_by_document: Mapping[str, int | None]) -> bool:
-    """Whether a row has a document for each picture that it ranks.
+def _is_whole(stated_row_size_by_document: Mapping[str, int | None]) -> bool:
+    """Whether none of a row's documents is missing, as ``--limit`` may cut some of them off.
 
     Args:
-        images_by_document: how many pictures the row ranks, as each of its documents says; None
-            where it ranks none.
+        stated_row_size_by_document: how many documents the whole row has, as each document that is
+            there states; None where the row is no ranking.
     """
-    documents = len(images_by_document)
-    return all(images is None or images == documents for images in images_by_document.values())
+    documents = len(stated_row_size_by_document)
+    stated_row_sizes = stated_row_size_by_document.values()
+    return all(stated is None or stated == documents for stated in stated_row_sizes)
 
 
 def guarded(name: str, compute: Callable[[], _Computed], fallback: _Computed) -> _Computed:
@@ -161,7 +162,10 @@ def evaluate(
 def _evaluate_in_run(
     measure: Measure, records: Sequence[Record], measures: Measures, stderr_resamples: int
 ) -> dict[str, Estimate]:
-    """The estimates of one measure by scope, with its warning; NaN if it fails."""
+    """The estimates of one measure by scope; only a NaN over all rows if it fails.
+
+    What the measure leaves out is logged.
+    """
 
     def compute() -> dict[str, Estimate]:
         return _evaluate_scopes(measure, records, measures, stderr_resamples, logs_warning=True)

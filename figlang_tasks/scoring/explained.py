@@ -41,9 +41,10 @@ class LabelFields(SharedFields):
     """The fields of a record of a label with its explanation.
 
     Attributes:
-        predicted: 1 entailment, 0 contradiction; None if no label was read.
+        predicted: 1 entailment, 0 contradiction, as the paper's rules read the output; None if no
+            label was read.
         explanation: the model's explanation; None is scored as "".
-        predicted_strict: the label that a careful reader finds.
+        predicted_strict: the label that a careful reader takes the output for; None if none.
     """
 
     predicted: int | None
@@ -288,6 +289,7 @@ def _threshold_measure(
     scheme: Scheme, threshold: Threshold, scopes: Scopes | None = None
 ) -> Measure:
     """The metric of one threshold: macro F1 or accuracy of labels whose explanations are good."""
+    is_accuracy = threshold.explained is not None  # else macro F1
     is_label_metric = scheme.is_label_metric(threshold)
 
     def statistic(records: Sequence[Record]) -> Statistic | None:
@@ -295,10 +297,12 @@ def _threshold_measure(
         gold = [record["gold"] for record in records]
         right = [is_right(record) for record in records]
         has_scores = scheme.has_scores(records)
+        # F1@0 looks at scores where there are any: "all predictions with ExplanationScore <= t are
+        # considered incorrect" (arXiv 2405.01474, section 4.2), so that a score of 0 costs a label.
         # Acc@0 never looks at scores: "a threshold of 0% does not account for the quality of NLE
         # and is equivalent to simply reporting label accuracy" (arXiv 2205.12404v1, section 4; the
         # shared task's page says the same).
-        counts_labels_alone = is_label_metric and (threshold.explained or not has_scores)
+        counts_labels_alone = is_label_metric and (is_accuracy or not has_scores)
         if not counts_labels_alone:
             if not has_scores:
                 return None
@@ -308,7 +312,7 @@ def _threshold_measure(
             ).tolist()
 
         units = map(unit_of, records)
-        if threshold.explained:
+        if is_accuracy:
             return ratio(units, right)
         cells = classification.confusion_cells(gold, right)
         return grouped(units, cells, partial(classification.macro_f1, skip_absent=True))
@@ -318,7 +322,7 @@ def _threshold_measure(
         threshold.description,
         threshold.source,
         statistic=statistic,
-        interval=WILSON if threshold.explained else TWO_CLASSES,
+        interval=WILSON if is_accuracy else TWO_CLASSES,
         scopes=scopes,
         role="headline" if threshold.name == scheme.headline else "secondary",
         # It stands for a task whose explanations have no scores: of labels there is a majority.

@@ -181,8 +181,13 @@ class Scored(NamedTuple):
     scheme: explained.Scheme
 
     def add_to(self, records: Iterable[dict[str, Any]]) -> None:
-        """Write the scores into records of the task, under ``explanation_scores``."""
+        """Write the scores into records of the task, under ``explanation_scores``.
+
+        Where the task asks for labels alone, ``asks_for_explanation`` is set to False: saved
+        samples then tell that no scores are missing (`TaskRun.has_explanations`).
+        """
         for record in records:
+            # Equal texts were scored once, so that scores are looked up by their texts.
             scores_of_pair = self.scores.details.get(explained.text_pair(record))
             # A record that needs no score may have the same texts as one that does.
             if scores_of_pair and self.scheme.needs_score(record):

@@ -62,6 +62,8 @@ def process_results_for_lm_eval(
         shown_texts: the texts of a document in its prompt.
     """
     outputs = without_next_questions(doc, results, doc_to_text, shown_texts)
+    # The record is read from the cut output; warnings are about all that the model said, and quote
+    # it, as in lmms-eval.
     return values_for_lm_eval(process_results(doc, outputs), results)
 
 
@@ -106,7 +108,7 @@ class _LatestEvaluation:
             self.facts.clear()
             # The log names the data, since lm-eval does not tell an aggregator its task file.
             data_name = answers[0].record["data"]
-            self._latest = TaskEvaluation.compute(answers, self._task, name=data_name)
+            self._latest = TaskEvaluation.compute(answers, self._task, task_name=data_name)
             self._ids_and_outputs = ids_and_outputs
             self._aggregated_metrics = set()
             self._fill_facts(self._latest)

@@ -289,10 +289,15 @@ class Measure:
         return estimates[0] if len(estimates) == 1 else Estimate.mean(estimates)
 
     def _interval(self, statistic: Statistic, scope_records: Sequence[Record]) -> Interval | None:
-        """The 95 % interval of the value of one scope; None where there is no sound one.
+        """The 95 % interval of the value of one scope, by the method that suits its groups.
 
-        A mean of groups that share units is resampled over units. A mean of groups without a common
-        unit is one of independent values (MOVER, Zou & Donner 2008).
+        A single group has the interval of the measure's own method. Groups that share units depend
+        on each other: their mean has the bootstrap over units. Groups without a common unit are
+        independent: the interval of their mean follows from theirs (MOVER, Zou & Donner 2008).
+
+        Returns:
+            None where the method gives none (the bootstrap of a single unit), and for independent
+            groups if one of them has none.
 
         Args:
             statistic: that of the records; each of its units is one unit of the records.
@@ -302,6 +307,7 @@ class Measure:
         groups = self.averaged_groups(scope_records)
         if len(groups) == 1:
             return self.interval.interval_of(statistic)
+        # A unit in two groups is counted twice in this sum, but is one unit of the statistic.
         units_of_groups = sum(len(set(map(unit_of, group))) for group in groups)
         groups_share_units = units_of_groups > len(statistic.units)
         if groups_share_units:
@@ -310,8 +316,8 @@ class Measure:
         values: list[float] = []
         limits: list[Interval] = []
         for group in groups:
-            # `estimate` calls `_interval` again, and this ends: a group that is a repeat averages
-            # its scopes at most, and a scope averages nothing further.
+            # `estimate` calls `_interval` again, and this ends: at most the groups are first
+            # repeats, then the scopes of each repeat, and a scope is a single group.
             estimate = self.estimate(group)
             if estimate is None or estimate.limits is None:
                 return None

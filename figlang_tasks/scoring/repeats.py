@@ -19,12 +19,13 @@ RepeatsSummary: TypeAlias = Mapping[str, str | int | float]
 def evaluate_repeats(
     records: Sequence[Record], measures: Measures, estimates: Estimates
 ) -> RepeatsSummary | None:
-    """Summarize the headline metric over repeats; None if each row has one answer.
+    """The headline metric's mean over all answers, and its value by majority vote (``maj@K``).
 
     Returns:
         ``answers``: the number of answers to a row; ``metric``: the name of the metric; ``mean``:
         its mean over all answers. If answers are labels or options, ``maj@K`` is its value when
-        each row has the answer that most of its K answers give.
+        each row has the answer that most of its K answers give. None if each row has one answer,
+        or no measure has an estimate.
     """
     repeats = by_repeat(records)
     evaluated = [measure for measure in measures.all if measure.name in estimates]

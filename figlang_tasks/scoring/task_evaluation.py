@@ -66,18 +66,18 @@ class TaskEvaluation:
         cls,
         answers: Sequence[JudgedAnswer],
         task: Task,
-        name: str,
+        task_name: str,
         scorer_option: str | Literal[False] | None = None,
     ) -> TaskEvaluation:
-        """Evaluate all answers to a task; a measure that fails has NaN.
+        """Score the explanations of all answers, then evaluate them; a failed measure has NaN.
 
-        Explanations are scored first, and their scores written into the records. Warnings about
-        the outputs are logged.
+        The scores are written into the records, and warnings about the outputs are logged. A
+        failure to score is logged too: measures that need scores then have no value.
 
         Args:
             answers: the answers of the whole run, several to a row with ``--repeats``.
             task: the kind of task.
-            name: of the task file, for the log.
+            task_name: names the task in the log.
             scorer_option: the option `scorer` of the task file; False turns scores off, None takes
                 the option that the records hold.
         """
@@ -90,7 +90,7 @@ class TaskEvaluation:
         if task.scheme is not None:
             # This also writes the scores into the records, from which the measures take them.
             explanation_scores = explanations.score(records, task.scheme, scorer_option)
-        _log_warnings(task, records, outputs, name)
+        _log_warnings(task, records, outputs, task_name)
         # In a run a measure that fails has NaN, and measures log what they leave out.
         estimates = evaluate(records, measures, STDERR_RESAMPLES, in_run=True)
 
@@ -106,11 +106,7 @@ class TaskEvaluation:
         return math.nan if estimate is None else float(estimate.value)
 
     def metadata(self) -> dict[str, Any]:
-        """Facts for the metadata of the task in results files, by name; each only if it is known.
-
-        They are the scorer of explanations and its kernel, the revision of the data, the settings
-        of BLEU, and how answers were read.
-        """
+        """Scorer, data revision, BLEU settings and reading counts for results files, if known."""
         metadata: dict[str, Any] = {}
         if self.explanation_scores:
             scores = self.explanation_scores.scores
@@ -128,13 +124,13 @@ class TaskEvaluation:
 
 
 def _log_warnings(
-    task: Task, records: Sequence[Record], outputs: Sequence[str | None], name: str
+    task: Task, records: Sequence[Record], outputs: Sequence[str | None], task_name: str
 ) -> None:
-    """Log the warnings about the outputs of a task, whose task file is called `name`."""
+    """Log the warnings about the outputs of a task, each after `task_name`."""
 
     def find_warnings() -> list[str]:
         return output_warnings(task.measures.by_name, records, outputs)
 
     no_warnings: list[str] = []
     for warning in guarded("parse_rate", find_warnings, fallback=no_warnings):
-        logger.warning(f"figlang_tasks: {name}: {warning}")
+        logger.warning(f"figlang_tasks: {task_name}: {warning}")
