@@ -54,7 +54,9 @@ def error_message(error: Exception) -> str:
 
 
 def folder_beside(run: Path, suffix: str) -> Path:
-    """The path of a folder beside a run: its name and a suffix, ``results/model_scored``.
+    """The path of a folder beside a run: the run's name with a suffix.
+
+    ``results/model`` or ``results/model.json`` and ``scored`` give ``results/model_scored``.
 
     Args:
         run: the path of its folder or of one of its files.

@@ -42,7 +42,7 @@ class ComparisonText:
     has_main_metrics_alone: bool
 
     def json_content(self) -> dict[str, Any]:
-        """The object that ``--json`` prints."""
+        """The object that ``--json`` prints: runs, their differences and headlines, no warnings."""
         runs = []
         for run in self.runs:
             runs.append({"name": run.name, "path": str(run.path), "partial": run.partial})

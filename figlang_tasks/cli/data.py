@@ -115,7 +115,8 @@ def _open_benchmarks() -> list[Benchmark]:
 
 def _download_data(benchmark: Benchmark) -> None:
     """Download the data of a benchmark, and print each part with its rows and its folder."""
-    # A benchmark has this module if users bring its rows, and the hub has more about these rows.
+    # Three cases: the rows are on the hub; users bring them; or users bring them, and the hub has
+    # additions to them, which the benchmark's `fetch` downloads.
     fetch_module = benchmark.module("fetch")
     if fetch_module is not None:
         snapshot = fetch_module.fetch()

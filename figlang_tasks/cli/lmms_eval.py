@@ -192,12 +192,11 @@ class _PrintingEvaluation:
         return self._tracker
 
     def run(self, args: argparse.Namespace) -> tuple[Any, Any]:
-        """Evaluate and print our tables; return what the harness goes on with.
+        """Evaluate and print; return the samples, and the results only for wandb or swanlab.
 
         Returns:
-            Results and samples. The results are None unless they are to be sent to wandb or
-            swanlab, since the harness would print its tables of them. Both are None on all
-            processes but the first.
+            Results and samples. The results are None unless wandb or swanlab gets them, since the
+            harness would print its tables of them. Both are None on all processes but the first.
 
         Raises:
             Exception: of the evaluation, after a note for the exit status.
@@ -219,6 +218,8 @@ class _PrintingEvaluation:
 def _wrap_evaluation(shows_log: bool) -> None:
     """Replace the harness's evaluation by one that notes errors and prints our tables.
 
+    The tracker that saves its results is replaced too, by a `CheckedTracker`.
+
     Args:
         shows_log: whether all of the harness's log is shown, or warnings alone.
     """
@@ -229,7 +230,8 @@ def _wrap_evaluation(shows_log: bool) -> None:
     harness.cli_evaluate_single = evaluation.run
     harness.EvaluationTracker = evaluation.make_tracker
     if not shows_log:
-        # The harness logs how it sets up its log. `_log_warnings_alone` enables this logger again.
+        # Silent until `_log_warnings_alone` has set up the log: the harness, which sets it up
+        # before, logs that.
         logger.disable(harness.__name__)
 
 

@@ -59,8 +59,8 @@ class GuardedStream:
 def guarded_output(command: str) -> Iterator[None]:
     """Let a block finish although its output cannot be written, then exit with status 1.
 
-    A failure of the block itself keeps its own status. A message says that output was lost, unless
-    the reader has closed the pipe, as ``head`` does.
+    A message says that output was lost, unless the reader has closed the pipe, as ``head`` does. If
+    the block itself fails, its own status stays, and there is no message.
 
     Args:
         command: the name of the command, for the message.
@@ -71,6 +71,7 @@ def guarded_output(command: str) -> Iterator[None]:
     original_stdout = sys.stdout
     original_stderr = sys.stderr
     exit_request: SystemExit | None = None
+    # A `GuardedStream` keeps the first error instead of raising it.
     output = GuardedStream(original_stdout)
     errors = GuardedStream(original_stderr)
     sys.stdout = cast("TextIO", output)

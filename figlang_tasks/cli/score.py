@@ -112,11 +112,15 @@ def _tasks_to_score(run: Run) -> list[TaskRun]:
 
 
 def _score_task(task: TaskRun, scorer: Scorer) -> ChangedTask:
-    """A copy of a task with explanation scores in its records, and its metrics computed again.
+    """Score the explanations of a task, and compute its metrics again; the task stays as it is.
 
     Args:
         task: one that has explanations.
         scorer: the scorer of explanations.
+
+    Returns:
+        A copy of the task with the scores in its records, its estimates, and the scorer's signature
+        and kernel as metadata.
     """
     scheme = task.kind.scheme
     assert scheme is not None, "such a task has no explanations"
@@ -132,6 +136,7 @@ def _score_task(task: TaskRun, scorer: Scorer) -> ChangedTask:
     for sample, record in zip(task.samples, records, strict=True):
         samples.append({**sample, "sample": record})  # The record of a sample is under this key.
     scored_task = replace(task, samples=tuple(samples), signature=scores.signature)
+    # The measures depend on the kind of task and the records, not on the signature.
     estimates = evaluate(records, scored_task.measures)
     metadata = {"explanation_scorer": scores.signature, "explanation_kernel": scores.kernel}
     return ChangedTask(replace(scored_task, reported=estimates), estimates, metadata)

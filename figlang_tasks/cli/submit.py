@@ -204,12 +204,12 @@ def _read_runs_of_one_model(paths: Iterable[str]) -> list[SavedRun]:
 
 
 def _valid_repository(name: str) -> str:
-    """Check the name of a repository, ORG/MODEL, and return it unchanged.
+    """Check that the hub allows the name of a repository, such as ORG/MODEL, and return the name.
 
     The last part becomes the name of a folder, and that of "ORG/.." would be the folder above.
 
     Raises:
-        HFValidationError: the name is not valid on the hub; a `ValueError`, as typer expects.
+        HFValidationError: the hub does not allow it; a `ValueError`, as a typer parser must raise.
     """
     from huggingface_hub.utils import validate_repo_id
 

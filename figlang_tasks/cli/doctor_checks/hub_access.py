@@ -96,17 +96,17 @@ def _check_dataset(source: hub.Source, can_ask_hub: bool) -> Finding:
     benchmark = of_dataset(source.name).name
     if source.repository is None:
         text = f"is not on the hub, and {_folder_for(source)} is not there"
-        return Finding(source.name, "warning", text, source.bring, (benchmark,))
+        return Finding(source.name, "warning", text, source.bring, concerns=(benchmark,))
 
-    prefetch = f"figlang data prefetch {benchmark}, or put its files into {_folder_for(source)}"
-    access = _Access("warning", "hub not contacted", prefetch)
-    if can_ask_hub:
-        access = _ask_for_access(source, prefetch)
+    how_to_get = f"figlang data prefetch {benchmark}, or put its files into {_folder_for(source)}"
+    access = _Access("warning", "hub not contacted", how_to_get)
+    if can_ask_hub:  # Asked about downloaded data too, for the text.
+        access = _ask_for_access(source, how_to_get)
     commit = _downloaded_commit(source)
     if commit is not None:
         return Finding(source.name, "ok", f"downloaded, commit {commit[:12]} ({access.text})")
     text = f"not downloaded yet ({access.text})"
-    return Finding(source.name, access.status, text, access.remedy, (benchmark,))
+    return Finding(source.name, access.status, text, access.remedy, concerns=(benchmark,))
 
 
 class _Access(NamedTuple):
@@ -123,12 +123,12 @@ class _Access(NamedTuple):
     remedy: str
 
 
-def _ask_for_access(source: hub.Source, prefetch: str) -> _Access:
+def _ask_for_access(source: hub.Source, how_to_get: str) -> _Access:
     """Ask the hub whether it gives a dataset, and say what to do to have it on this machine.
 
     Args:
         source: a dataset of the hub.
-        prefetch: what to do if the hub gives it.
+        how_to_get: what to do if the hub gives it.
     """
     from huggingface_hub import HfApi, constants, errors
 
@@ -154,7 +154,7 @@ def _ask_for_access(source: hub.Source, prefetch: str) -> _Access:
             remedy = f"correct or unset {source.pin_variable}"
         text = f"{source.repository} at {revision}: {error_text(error)}"
         return _Access("problem", text, remedy)
-    return _Access("ok", "gated, access granted" if source.gated else "open", prefetch)
+    return _Access("ok", "gated, access granted" if source.gated else "open", how_to_get)
 
 
 def _downloaded_commit(source: hub.Source) -> str | None:
