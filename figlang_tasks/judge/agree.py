@@ -41,13 +41,14 @@ Coefficient: TypeAlias = Callable[[pd.DataFrame], float | None]
 def agree(
     key_path: Path, sheet_paths: Sequence[Path], any_label: bool = False
 ) -> Mapping[str, Any]:
-    """Measure how far annotators agree, from their filled sheets and the key of the export.
+    """Measure how far annotators agree on explanations or pictures, from their filled sheets.
 
     Args:
-        key_path: the key of the export.
+        key_path: the key of the export, which says what was judged.
         sheet_paths: a sheet of each annotator.
-        any_label: whether the explanations of an item count even if an annotator chose a wrong
-            label for it. Pictures have no labels.
+        any_label: counts items with a wrong label too: without it, the explanations of an item
+            count only if all annotators chose its right label. Of no effect on pictures, which
+            have no labels.
 
     Returns:
         What ``--json`` prints (docs/judge.md): an `ExplanationReport` or a `PictureReport`.
@@ -198,14 +199,16 @@ def _agree_on_explanations(
 ) -> ExplanationReport:
     """Compare the filled sheets of an export of explanations.
 
-    Adequacy, errors and preference are taken of the items whose label all annotators got right, or
-    of all items with `any_label`.
+    Adequacy, errors and preference are taken of the items whose label all annotators got right.
+    `any_label` counts items with a wrong label too, so all of them.
     """
     systems: list[str] = key["systems"]
     explanations = _explanations(key)
     gold = _one_cell_per_item(explanations["gold"])
     spellings = sheet.spellings_by_column(sheet.LETTERS[: len(systems)])
     tables, annotators = figures.gather_judgements(key, sheet_paths, explanations.index, spellings)
+    # Each table has a column per annotator. The labels and preferences have a row per item, like
+    # `gold`; adequacy and errors have a row per explanation, like `explanations`.
     judgements = _Judgements(
         label=_one_cell_per_item(tables["label"]),
         adequate=tables["adequate"],
@@ -285,11 +288,14 @@ def _agreement(
 ) -> Agreement:
     """A coefficient of agreement on the label, on adequacy and on the preferred system.
 
+    That on adequacy is given overall, for the explanations of each system, and as the average of
+    the systems.
+
     Args:
         coefficient: `figures.kappa` or `figures.alpha`.
         judgements: those of the annotators in question.
-        system_of: the system of each explanation.
-        systems: the names of all systems.
+        system_of: the system of each explanation, to tell the systems' rows of adequacy apart.
+        systems: the names of all systems, as one may have no explanation that counts.
     """
     adequate = judgements.adequate
     by_system: dict[str, float | None] = {}

@@ -92,6 +92,7 @@ def fill(
         # Writes the cells of the earlier call into the rows.
         _keep_judgements(rows, sheet.read(output, _REQUIRED_COLUMNS), annotator, blank.code)
 
+    # About the cells still empty. `question.row` is a row of `rows` itself: keep() fills in `rows`.
     questions = list(_questions(sheet_path, rows))
     log = output.with_name(f"{output.name.removesuffix('.csv')}.answers.jsonl")
     summary = FilledSheet(

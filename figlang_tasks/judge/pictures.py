@@ -238,8 +238,8 @@ def agree(key: PictureKey, sheet_paths: Sequence[Path]) -> PictureReport:
         for kind in sorting.inputs:
             is_of_system_and_kind = pictures["system"].eq(system) & pictures["input"].eq(kind)
             category = majority_category[is_of_system_and_kind]
-            asked = key["asked"][kind]
-            systems.append(_sorted_pictures(system, kind, asked, category, sorting))
+            n_prompts = key["asked"][kind]
+            systems.append(_sorted_pictures(system, kind, n_prompts, category, sorting))
     pairs: list[PicturePair] = []
     names = [annotator["name"] for annotator in annotators]
     for pair in combinations(names, 2):
@@ -263,22 +263,23 @@ def agree(key: PictureKey, sheet_paths: Sequence[Path]) -> PictureReport:
 
 
 def _sorted_pictures(
-    system: str, kind: str, asked: int, category: pd.Series, sorting: Sorting
+    system: str, kind: str, n_prompts: int, category: pd.Series, sorting: Sorting
 ) -> SortedPictures:
     """The shares of categories among the pictures of one system from one kind of prompt.
 
     Args:
         system: the name of the system.
         kind: the kind of prompt.
-        asked: the number of prompts of this kind.
+        n_prompts: the number of prompts of this kind. It is only reported: the shares are of the
+            pictures.
         category: the category of each picture by majority; None without a majority.
-        sorting: the categories of the benchmark.
+        sorting: has the benchmark's categories; each gets a share, even if no picture has it.
     """
     pictures = len(category)
     return {
         "system": system,
         "input": kind,
-        "asked": asked,
+        "asked": n_prompts,
         "pictures": pictures,
         "categories": {
             name: share(category.eq(name).sum(), pictures) for name in sorting.categories

@@ -258,6 +258,7 @@ def _prompt(question: str, options: Mapping[str, str], unread_text: str) -> str:
     prompt = render(
         "judge/read.jinja", question=question, options=one_line_options, output=unread_text
     )
+    # An answer may hold half a character (a lone surrogate), which UTF-8 cannot encode to send it.
     return whole_characters(prompt)
 
 
