@@ -158,11 +158,13 @@ def _find_originals(task: str, runs: Sequence[Run]) -> tuple[Originals | None, s
 
 
 def _make_card(task: str, runs: Sequence[Run], row: Row, originals: Originals | None) -> Card:
-    """Make the card of a row, with the answer of each run that has the row.
+    """Make the card of a row from its samples and `originals`, the benchmark's own rows.
+
+    The card has the answer of each run that has the row.
 
     Args:
         row: the row's samples by run number, the position in `runs`.
-        originals: the benchmark's rows; None if they are not at hand.
+        originals: None if the benchmark's rows are not at hand.
     """
     first_number = next(iter(row))
     first_samples = row[first_number]

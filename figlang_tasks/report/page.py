@@ -108,7 +108,7 @@ def render(
     style = (_FOLDER / "page.css").read_text(encoding="utf-8")
     script = (_FOLDER / "page.js").read_text(encoding="utf-8")
     run_names = [run.name for run in runs]
-    contradictions: list[str] = []
+    contradictions: list[str] = []  # warnings: a results file and its samples differ in numbers
     for run in runs:
         contradictions += contradiction_warnings((run, task) for task in run.tasks.values())
     pictures = cards_and_pictures.pictures
@@ -135,7 +135,7 @@ def render(
     )
     return Page(
         content=html.encode("utf-8", "replace"),  # half a surrogate pair has no bytes in UTF-8
-        samples=len(cards_and_pictures.cards),
+        samples=len(cards_and_pictures.cards),  # a card for each row that is shown
         pictures=sum(picture is not None for picture in pictures),
         warnings=[*contradictions, *cards_and_pictures.warnings],
     )
@@ -215,6 +215,8 @@ def _table_html(table: Table) -> Markup:
     cells = table.cells.replace(r", (?=[\d.]+\])", ",\u00a0", regex=True)
     # pandas cuts long texts off unless it is told not to.
     with pd.option_context("display.max_colwidth", None):
+        # pandas escapes texts by default (escape=True). With index_names=False the heading of the
+        # first column is left empty.
         html = cells.set_index(cells.columns[0]).to_html(border=0, index_names=False)
     # The policy of the page allows no style attributes.
     html = html.replace('<tr style="text-align: right;">', "<tr>")

@@ -46,7 +46,7 @@ def verdicts(differences: Sequence[Difference]) -> list[str]:
         for difference in main_differences:
             sentences = significant if is_significant(difference) else others
             sentences.append(_pair_sentence(difference, tests))
-    return [printable(sentence) for sentence in dict.fromkeys([*significant, *others])]
+    return [printable(sentence) for sentence in [*significant, *others]]
 
 
 def verdicts_against(baseline: Run, runs: Sequence[Run]) -> list[str]:

@@ -112,12 +112,16 @@ class _Curves:
             self._draw_curve(axes, self.series[run], estimates)
 
     def _label_threshold(self, axes: Axes, threshold: float) -> None:
-        """Write a threshold beside its line: the last at the right, so that none overlap."""
+        """Write a threshold to the left of its vertical line, the last one to the right.
+
+        So two thresholds that are close do not overlap.
+        """
         is_last = threshold == self.marked_thresholds[-1]
         axes.text(
             threshold,
-            99,
-            f"{threshold:.2f} ".removeprefix("0"),  # ".53 ": the blank keeps it off the line
+            99,  # percent: the top of the text, near the upper end of the scale
+            # ".53 ": the blank stands before the line if the text is to the left of it
+            f"{threshold:.2f} ".removeprefix("0"),
             ha="left" if is_last else "right",
             va="top",
             fontsize=10,

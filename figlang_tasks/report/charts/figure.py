@@ -147,12 +147,14 @@ def wrap(text: str, width: int) -> str:
     Lines break after a blank, ``_``, ``-`` or ``/``.
     """
     single_spaced = " ".join(printable(text).split())
+    # A piece is a word with the sign that ends it.
     pieces = re.findall(r"[^ _/-]*[ _/-]|[^ _/-]+", single_spaced)
     lines = [""]
     for piece in pieces:
-        is_full = lines[-1] != "" and len(lines[-1] + piece.rstrip()) > width
-        if is_full and len(lines) == 1:
-            lines.append("")
+        if len(lines) == 1:
+            is_full = lines[0] != "" and len(lines[0] + piece.rstrip()) > width
+            if is_full:
+                lines.append("")
         lines[-1] += piece  # the second line takes all that is left, and is cut below
     return "\n".join(_cut(line.rstrip(), width) for line in lines)
 

@@ -88,14 +88,15 @@ def _largest_absolute(panels: RowPanels) -> float:
 
 
 def _labels_as_titles(panels: RowPanels) -> dict[str, list[Row]]:
-    """The rows with their labels above them, as titles of panels, since a telephone is narrow.
+    """The rows by a new title: the label of the row, then the title of its panel (``b − a, f1``).
 
-    A title is the label and the title of the panel: ``b − a, f1``.
+    A telephone is too narrow for labels beside the rows, so rows have none.
     """
     rows_by_title: dict[str, list[Row]] = {}
     for panel, rows in panels.items():
         for row in rows:
-            # Undo `wrap`: a break after one of these signs stands for nothing, others for a blank.
+            # Undo `wrap`: it only adds a newline after "_", "/" or "-", else the newline replaces
+            # a blank.
             label = re.sub(r"(?<=[_/-])\n", "", row.label).replace("\n", " ")
             title = ", ".join(filter(None, (label, panel)))
             rows_by_title.setdefault(title, []).append(replace(row, label=""))

@@ -112,7 +112,11 @@ def _interval_rows(
 
 
 def _run_marks(estimates: Mapping[str, Estimate], series: Mapping[str, int]) -> list[Mark]:
-    """A mark for each run in `series`; NaN, which leaves a gap, if the run has no estimate."""
+    """A mark for each run in `series`.
+
+    If a run has no estimate, the value of its mark is NaN: neither the mark nor its text ("nan") is
+    drawn, and its place stays empty.
+    """
     marks = []
     for run, number in series.items():
         estimate = estimates.get(run, Estimate(math.nan))

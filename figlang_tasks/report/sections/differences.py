@@ -165,7 +165,7 @@ def _forest_plot(dataset: str, differences: Sequence[Difference]) -> Chart:
 def _row(difference: Difference, label: str) -> Row:
     """The row of a difference in the forest plot, with its adjusted p.
 
-    Shares are in points (of a percent), other metrics on their own scale.
+    Shares are in percentage points, other metrics on their own scale.
     """
     estimate = Estimate(difference.difference, difference.low, difference.high)
     if measures.measure_of(difference.metric).percent:
