@@ -251,10 +251,10 @@ def for_hub(
     folder = output or Path(model_name)
     readme_is_new = not (folder / hub_results.README).exists()
     saved_runs = _read_runs_of_one_model(runs)
-    verdicts = []
+    baseline_sentences = []
     if baseline:
-        verdicts = verdicts_against(read(baseline, require_samples=True), saved_runs)
-    written, datasets_without_entries = hub_results.write(saved_runs, folder, verdicts)
+        baseline_sentences = verdicts_against(read(baseline, require_samples=True), saved_runs)
+    written, datasets_without_entries = hub_results.write(saved_runs, folder, baseline_sentences)
 
     for path in written:
         say(f"written: {path}")

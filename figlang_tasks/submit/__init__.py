@@ -178,8 +178,13 @@ def hub_source(task: TaskRun) -> tuple[str | None, str | None]:
     it is not known.
     """
     source = source_of(task.data.dataset)
-    # If a dataset is only ever read at one commit, its source names it and the rows do not.
-    revision = task.data.revision or task.records[0].get("revision") or source.revision or ""
+    revision = (
+        task.data.revision
+        or task.records[0].get("revision")  # the same in all rows
+        or source.revision  # of a dataset that is only ever read at one commit: rows do not name it
+        or ""
+    )
+    # Rows that are not from the hub have a word as their revision, such as "local".
     is_commit = re.fullmatch("[0-9a-f]{40}", revision) is not None
     repository = None if task.has_user_rows else source.repository
     return repository, revision if is_commit else None

@@ -28,6 +28,9 @@ def write_zip(
 ) -> tuple[list[str], list[str]]:
     """Write the zip for a benchmark's leaderboard; return its file names and the tasks' names.
 
+    A part is a table or split of the benchmark's data that is handed in (`Submission.parts`). The
+    answers to a part are from one task.
+
     Args:
         runs: runs of one model.
         output: the path of the zip.
@@ -46,7 +49,8 @@ def write_zip(
         records_by_part[part] = task.records
     try:
         contents = submission.files(records_by_part)
-    except DataError as error:  # the benchmark does not know the paths of its records
+    except DataError as error:
+        # Add the paths, which the benchmark does not know.
         paths = listing(task.path for task in tasks_by_part.values())
         raise SubmissionError(f"{paths}: {error}") from error
     write_whole(output, zip_files(contents))

@@ -34,40 +34,46 @@ def sample_rows(task: TaskRun, ids: SampleIds) -> list[JsonObject]:
     if measure is None or measure.value_of_record is None:
         return []
     rows = []
-    for sample in task.samples:
-        record = sample["sample"]
+    for line in task.samples:
+        record = line["sample"]
         if not measure.counts(record):
             continue  # a metric of the positives, say, does not count a negative
         score = measure.value_of_record(record)
         if score is not None:
-            rows.append(_sample_row(task, sample, measure.name, score, ids))
+            rows.append(_sample_row(task, line, measure.name, score, ids))
     return rows
 
 
 def _sample_measure(task: TaskRun) -> Measure | None:
     """The first metric that scores single samples by how good they are; None if there is none.
 
-    It must count at least one sample of the task.
+    It must have a value for at least one sample of the task.
     """
     for measure in task.measures.all:
         if measure.value_of_record is None or measure.is_diagnostic:
             continue
-        if any(map(measure.counts, task.records)):
+        # `counts` is no number: it says whether the metric has a value for a record.
+        has_any_value = any(map(measure.counts, task.records))
+        if has_any_value:
             return measure
     return None
 
 
 def _sample_row(
-    task: TaskRun, sample: Mapping[str, Any], metric: str, score: float, ids: SampleIds
+    task: TaskRun, line: Mapping[str, Any], metric: str, score: float, ids: SampleIds
 ) -> JsonObject:
-    """A line of the samples file: prompt, outputs, what was read from them, and the score.
+    """A sample for Every Eval Ever: prompt, outputs, what was read from them, and the score.
 
     Args:
+        line: the sample in the run's own samples file: a line of it, with the record under
+            ``sample``.
+        metric: the name of the metric that the score is of.
         score: the value of `metric` for this sample alone.
+        ids: of the evaluation and of the model.
     """
-    record = sample["sample"]
-    prompt = utf8_text(str(sample.get("input", "")))
-    reference = utf8_text(str(sample.get("target", "")))
+    record = line["sample"]
+    prompt = utf8_text(str(line.get("input", "")))
+    reference = utf8_text(str(line.get("target", "")))
     return {
         "schema_version": SCHEMA_VERSION,
         "evaluation_id": ids.evaluation_id,
@@ -78,7 +84,7 @@ def _sample_row(
         "sample_hash": hashlib.sha256((prompt + reference).encode()).hexdigest(),
         "interaction_type": "single_turn",
         "input": {"raw": prompt, "reference": [reference]},
-        "output": {"raw": list(map(utf8_text, outputs(sample)))},
+        "output": {"raw": list(map(utf8_text, outputs(line)))},
         "answer_attribution": [_attribution(record, record[task.kind.answer_field])],
         "evaluation": {"score": float(score), "is_correct": score == 1},
         "metadata": details(

@@ -35,7 +35,7 @@ README = "README.md"
 
 
 def write(
-    runs: Sequence[Run], folder: Path, verdicts: Sequence[str] = ()
+    runs: Sequence[Run], folder: Path, baseline_sentences: Sequence[str] = ()
 ) -> tuple[list[Path], list[str]]:
     """Write a model's YAML files and README; return the paths, and datasets that have no YAML file.
 
@@ -45,7 +45,7 @@ def write(
         runs: whole runs of the model, no task of which is in two of them.
         folder: the copy of the repository. Its README gets the section of the model card, in place
             of an earlier one; it is made if there is none.
-        verdicts: sentences for the model card that compare the model with a baseline.
+        baseline_sentences: for the model card; they compare the model with a baseline.
 
     Returns:
         The paths of the files that were written; and the names of the datasets that have no
@@ -64,7 +64,7 @@ def write(
         ) from error
     # Nothing is written before these two raise their errors.
     tasks_by_name(runs)  # an error if two runs have the same task
-    section = model_card.make_section(runs, verdicts)  # an error if a run is not whole
+    section = model_card.make_section(runs, baseline_sentences)  # an error if a run is not whole
     entries_by_dataset: dict[str, list[EvalResultEntry]] = {}
     for run in runs:
         for task in run.tasks.values():

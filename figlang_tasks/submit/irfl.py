@@ -33,7 +33,9 @@ _RETRIEVAL = [f"irfl_retrieve_{phrase}" for phrase in _PHRASES]
 
 
 class Family(NamedTuple):
-    """The detection tasks that are answered in one way, one for each kind of phrase.
+    """Four detection tasks, one for each kind of phrase, that are answered by one method.
+
+    All families are about the same four tables of IRFL and differ in the method.
 
     Attributes:
         task_pattern: the names of its tasks, with ``{}`` for the kind of phrase.
@@ -63,11 +65,11 @@ def email(runs: Sequence[Run]) -> str:
     The e-mail has a second table if the runs have all retrieval tasks too.
 
     Raises:
-        SubmissionError: the runs are of several models, or do not have all tasks of one family.
+        SubmissionError: the runs are of several models, or do not have all tasks of one `Family`.
     """
     _check_one_model(runs)
     tasks = tasks_by_name(runs)
-    family = FAMILIES[_family_name(tasks)]
+    family = FAMILIES[_complete_family_name(tasks)]
     model = brief(runs[0].name)
     detection = [tasks[name] for name in family.tasks()]
     submitted = list(detection)
@@ -101,8 +103,8 @@ def _check_one_model(runs: Sequence[Run]) -> None:
         )
 
 
-def _family_name(tasks: Mapping[str, TaskRun]) -> str:
-    """The name in `FAMILIES` of the one family that the runs have tasks of.
+def _complete_family_name(tasks: Mapping[str, TaskRun]) -> str:
+    """The name in `FAMILIES` of the one family that the runs have tasks of, and all of them.
 
     Args:
         tasks: the tasks of all runs by name.
@@ -149,7 +151,7 @@ def _values_by_scope(task: TaskRun, metric: str) -> dict[str, float]:
     expected_rows = None if part in tables.INFERRED else tables.ROWS.get(part)
     check_answers(task, expected_rows)
     if task.task.startswith("irfl_match"):
-        _check_scores(task)
+        _check_has_match_scores(task)
     values = {}
     for (name, scope), statistic in task.statistics.items():
         if name == metric:
@@ -157,8 +159,11 @@ def _values_by_scope(task: TaskRun, metric: str) -> dict[str, float]:
     return values
 
 
-def _check_scores(task: TaskRun) -> None:
-    """Raise a `SubmissionError` unless all rows of a task have matching scores."""
+def _check_has_match_scores(task: TaskRun) -> None:
+    """Raise a `SubmissionError` unless all rows have scores.
+
+    They say how well each image of a row matches its phrase.
+    """
     unscored = [record["id"] for record in task.records if not record["scores"]]
     if unscored:
         raise SubmissionError(

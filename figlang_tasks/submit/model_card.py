@@ -16,16 +16,22 @@ BEGIN = (
 )
 END = "<!-- figlang_tasks: end -->"
 
+_SAMPLES_FILE = "samples file"
+"""The fact about a task that the section leaves out: readers of the card do not have the file."""
+
+_RUN_FACTS = (*provenance.OPTIONS, "harness", "date")
+"""The facts about a run that the section has, by their names in `provenance.run_facts`."""
+
 
 # --- the section ---
 
 
-def make_section(runs: Sequence[Run], verdicts: Sequence[str] = ()) -> str:
-    """The section of a model card in Markdown: verdicts, then metrics and facts of each task.
+def make_section(runs: Sequence[Run], baseline_sentences: Sequence[str] = ()) -> str:
+    """The section of a model card in Markdown: a comparison, then metrics and facts of each task.
 
     Args:
         runs: runs of one model.
-        verdicts: sentences that compare the model with a baseline.
+        baseline_sentences: they compare the model with a baseline; none: no comparison.
 
     Raises:
         SubmissionError: a run is not whole.
@@ -40,8 +46,8 @@ def make_section(runs: Sequence[Run], verdicts: Sequence[str] = ()) -> str:
         f" {figlang_tasks.__version__}."
     )
     paragraphs = [BEGIN, "## Figurative language", introduction]
-    if verdicts:
-        bullets = [f"- {_code_span(without_paths(verdict))}" for verdict in verdicts]
+    if baseline_sentences:
+        bullets = [f"- {_code_span(without_paths(sentence))}" for sentence in baseline_sentences]
         paragraphs.append("\n".join(bullets))
     for run in runs:
         for task in run.tasks.values():
@@ -72,10 +78,14 @@ def _metrics_table(task: TaskRun) -> str:
 
 def _facts_list(run: Run, task: TaskRun) -> str:
     """A Markdown list of what reproduces the numbers: data, versions, prompts and options."""
-    facts = provenance.task_facts(task)
-    del facts["samples file"]  # readers of the card do not have it
+    facts = {}
+    # Of the task: data, versions, prompt, scorer.
+    for name, fact in provenance.task_facts(task).items():
+        if name != _SAMPLES_FILE:
+            facts[name] = fact
+    # Of the run: options of the harness, its version, and the date.
     for name, fact in provenance.run_facts(run).items():
-        if name in (*provenance.OPTIONS, "harness", "date"):
+        if name in _RUN_FACTS:
             facts[name] = fact
     bullets = [f"- {name}: {_code_span(fact)}" for name, fact in facts.items()]
     if task.has_user_rows:
