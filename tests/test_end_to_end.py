@@ -113,7 +113,7 @@ def test_without_a_token_the_run_ends_with_the_page_to_accept(
     environment = {
         key: value for key, value in hub.env(home=tmp_path).items() if key != "FIGLANG_DATA_DIR"
     }
-    done = warm.run_from_the_start(command, cwd=tmp_path, env=environment)
+    done = warm.run(command, cwd=tmp_path, env=environment)
     assert done.returncode == 1
     assert "https://huggingface.co/datasets/ColumbiaNLP/V-FLUTE" in done.stderr
     assert "HF_TOKEN" in done.stderr

@@ -120,7 +120,7 @@ def test_weights_that_are_here_and_that_are_not(
     assert "figlang data prefetch --scorers" in missing["remedy"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_all_of_it_in_a_fresh_interpreter(tmp_path: Path) -> None:
     """lmms-eval finds all our tasks from any folder; the last lines say what can be run."""
     write_module(tmp_path, "figlang_tasks", "raise SystemExit('not the one that is installed')")

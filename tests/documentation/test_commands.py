@@ -1,6 +1,6 @@
 """Every command in the documents is parsed by its program, and some documents are run.
 
-The commands of README run in the slow tests, those of the quick start in the long ones.
+The commands of README and of the quick start run in the long tests; CI runs `make demo`.
 """
 
 from __future__ import annotations
@@ -147,13 +147,8 @@ def prepared(text: str) -> str:
     return text
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param("README.md", marks=pytest.mark.slow),
-        pytest.param("docs/quickstart.md", marks=pytest.mark.long),
-    ],
-)
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["README.md", "docs/quickstart.md"])
 def test_every_command_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In their order, in one shell; a line that the document repeats runs once."""
     write_vflute_repo(tmp_path / "data" / "V-FLUTE", {"test": published.rows()}, image_size=8)

@@ -60,7 +60,7 @@ def test_a_new_metric_is_one_declaration(checkout: Path) -> None:
     assert said == "[None, 0.0, 1.0]\n"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_new_benchmark_is_its_own_files_and_is_evaluated_as_described(checkout: Path) -> None:
     before = contents_below(checkout)
     (commands,) = (

@@ -19,7 +19,7 @@ assert [len(line[0].get_xdata()) for line in axes.containers] == [3, 3]
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_notebook_runs(tmp_path: Path) -> None:
     cells = json.loads((ROOT / "docs" / "quickstart.ipynb").read_text(encoding="utf-8"))["cells"]
     program = (

@@ -78,9 +78,10 @@ RUN = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("rows", "moments"),
-    [pytest.param("6", 2, marks=pytest.mark.slow), pytest.param("24", 6, marks=pytest.mark.long)],
+    [("6", 2), ("24", 6)],
 )
 def test_at_random_moments_of_one_run(rows: str, moments: int, tmp_path: Path) -> None:
     """Each command goes on from what the one before it has stored, until one comes to its end."""

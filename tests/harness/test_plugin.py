@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -346,14 +347,17 @@ def test_which_answers_are_failed_requests(answer: object, failed: bool) -> None
 
 
 @pytest.mark.parametrize(
-    "program",
+    ("program", "run"),
     [
-        pytest.param("lmms_eval", marks=pytest.mark.slow),
-        pytest.param("lmms-eval", marks=pytest.mark.slow),
-        pytest.param("python -m lmms_eval", marks=pytest.mark.long),
+        pytest.param("lmms_eval", warm.run, marks=pytest.mark.slow),
+        pytest.param("lmms-eval", warm.run, marks=pytest.mark.slow),
+        pytest.param("lmms-eval", warm.run_from_the_start, marks=pytest.mark.long),
+        pytest.param("python -m lmms_eval", warm.run_from_the_start, marks=pytest.mark.long),
     ],
 )
-def test_every_way_to_the_harness_gives_the_same_results(program: str, tmp_path: Path) -> None:
+def test_every_way_to_the_harness_gives_the_same_results(
+    program: str, run: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
     given = [
         "--tasks",
         "figlang_mini",
@@ -364,7 +368,6 @@ def test_every_way_to_the_harness_gives_the_same_results(program: str, tmp_path:
         "--output_path",
         "out",
     ]
-    run = warm.run if program == "lmms_eval" else warm.run_from_the_start
     done = run([*program.split(), *given], cwd=tmp_path)
     assert done.returncode == 0 and list(tmp_path.rglob("*_results.json")), (
         done.stdout + done.stderr

@@ -33,6 +33,7 @@ PROGRAMS = {
     "figlang": "figlang_tasks.cli.figlang:main",
     "lm_eval": "lm_eval.__main__:cli_evaluate",
     "lmms_eval": "figlang_tasks.cli.lmms_eval:main",
+    "lmms-eval": "lmms_eval.cli.dispatch:main",  # the harness's own
 }
 FORKSERVER = multiprocessing.get_context("forkserver")
 FORKSERVER.set_forkserver_preload(["preloaded"])
