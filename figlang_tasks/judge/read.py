@@ -6,13 +6,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 from figlang_tasks.core.prompting import prompt_hash
-from figlang_tasks.core.record import Record
 from figlang_tasks.judge.kept_answers import KeptAnswer, KeptAnswers
 from figlang_tasks.judge.server import ModelServer, Reply, ask_all
 from figlang_tasks.judge.unread import ReadableTask, UnreadAnswer, UnreadAnswers, read_option
@@ -259,20 +258,17 @@ def _estimates(task: TaskRun, read_task: TaskRun) -> _TaskEstimates:
         task: the task of the run.
         read_task: the same task with the model's readings.
     """
-    headline = task.compute_from_records(headline_measure)
+    with task.reporting_damage():
+        headline = headline_measure(task.measures, task.records)
     assert headline is not None  # else the task is left out
     measures_by_model = Measures.of(read_by_model(headline), row_of=task.measures.row_of)
-
-    def evaluate_by_model(measures: Measures, records: Sequence[Record]) -> Estimates:
-        return evaluate(records, measures_by_model)
-
-    def evaluate_by_us(measures: Measures, records: Sequence[Record]) -> Estimates:
-        return evaluate(records, measures.recomputable)
-
-    new_estimates = read_task.compute_from_records(evaluate_by_model)
+    new_estimates: Estimates
+    with read_task.reporting_damage():
+        new_estimates = evaluate(read_task.records, measures_by_model)
     our_estimates = task.reported
     if headline.name not in our_estimates:  # the run reports no scores
-        our_estimates = task.compute_from_records(evaluate_by_us)
+        with task.reporting_damage():
+            our_estimates = evaluate(task.records, task.measures.recomputable)
         new_estimates = {**our_estimates, **new_estimates}
 
     estimates: dict[str, Mapping[str, Estimate]] = {}

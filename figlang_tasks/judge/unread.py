@@ -158,7 +158,7 @@ def choice_of(benchmark: Benchmark, task: TaskRun) -> Choice | None:
     module = benchmark.module("choice")
     if module is None:
         return None
-    with task.reporting_damage("a record"):
+    with task.reporting_damage():
         choice: Choice | None = module.choice_of(task.records[0])
     return choice
 
@@ -171,7 +171,9 @@ def _why_left_out(task: TaskRun, choice: Choice | None) -> str:
         return "its answers choose nothing"
     if all(record["status"] in _BY_SCORES for record in task.records):
         return "answered by scores"
-    if task.compute_from_records(headline_measure) is None:
+    with task.reporting_damage():
+        headline = headline_measure(task.measures, task.records)
+    if headline is None:
         return "it has no main metric with a value"
     return ""
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from figlang_tasks import scoring
 from figlang_tasks.core import notes
@@ -28,8 +28,6 @@ from figlang_tasks.scoring.read_by_model import with_read_by_model
 
 if TYPE_CHECKING:
     from figlang_tasks.metrics.significance import Statistic
-
-_Value = TypeVar("_Value")
 
 Sample: TypeAlias = Mapping[str, Any]
 """A line of a samples file, with the record of our task under ``sample``."""
@@ -149,7 +147,7 @@ class TaskRun:
 
     def check_explanations(self) -> None:
         """Raise a `RunError` unless every record has what the scorer of explanations needs."""
-        with self.reporting_damage("a record"):
+        with self.reporting_damage():
             check_records(self.records)
 
     # --- what the records give ---
@@ -166,14 +164,14 @@ class TaskRun:
     @cached_property
     def rows(self) -> int:
         """The number of benchmark rows in the samples, where several may belong to one row."""
-        with self.reporting_damage("a record"):
+        with self.reporting_damage():
             return self.measures.count_rows(self.records)
 
     @cached_property
     def statistics(self) -> dict[MetricScope, Statistic]:
         """The sufficient statistics of each metric in each scope; METEOR and FID have none."""
         statistics: dict[MetricScope, Statistic] = {}
-        with self.reporting_damage("a record"):
+        with self.reporting_damage():
             for measure in self.measures.all:
                 for scope, statistic in measure.statistics_by_scope(self.records).items():
                     statistics[MetricScope(measure.name, scope)] = statistic
@@ -187,7 +185,7 @@ class TaskRun:
         """
         if self.reported and not self.contradictions:
             return self.reported_estimates
-        with self.reporting_damage("a record"):
+        with self.reporting_damage():
             return scoring.evaluate(self.records, self.measures.recomputable, stderr_resamples=0)
 
     @property
@@ -197,19 +195,12 @@ class TaskRun:
             name: self.reported[name] for name in self.measures.by_name if name in self.reported
         }
 
-    def compute_from_records(
-        self, compute: Callable[[Measures, Sequence[Record]], _Value]
-    ) -> _Value:
-        """What ``compute(measures, records)`` returns; a damaged record raises a `RunError`."""
-        with self.reporting_damage("a record"):
-            return compute(self.measures, self.records)
-
     @contextmanager
-    def reporting_damage(self, subject: str) -> Iterator[None]:
+    def reporting_damage(self, subject: str = "a record") -> Iterator[None]:
         """Turn errors of reading damaged samples into a `RunError` that names file and subject.
 
         Args:
-            subject: what is read: ``a record``.
+            subject: what is read, for the message.
         """
         try:
             yield
@@ -234,7 +225,7 @@ class TaskRun:
             metrics_with_intervals: names of those whose standard errors and intervals are compared
                 too, which takes time. Values of all metrics are compared in any case.
         """
-        with self.reporting_damage("a record"):
+        with self.reporting_damage():
             return tuple(find_contradictions(self, metrics_with_intervals))
 
     def check_consistent(self) -> None:
@@ -254,7 +245,7 @@ class TaskRun:
         """
         # The first of several answers to a row; None if the harness saved none.
         first_outputs = [next(iter(outputs(sample)), None) for sample in self.samples]
-        with self.reporting_damage("a record"):
+        with self.reporting_damage():
             return output_warnings(self.measures.by_name, self.records, first_outputs, run)
 
     @property

@@ -12,7 +12,7 @@ from figlang_tasks.benchmarks.flute.rows import LABELS
 from figlang_tasks.core.text import listing
 from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results.task_run import Run, TaskRun
-from figlang_tasks.scoring import Measures, Record
+from figlang_tasks.scoring import Record
 from figlang_tasks.submit import SubmissionError, check_answers, single_task
 
 UPLOAD = "CodaLab, competition 5908 (FigLang 2022 shared task on understanding figurative language)"
@@ -52,7 +52,8 @@ def write_lines(run: Run, output: Path, fallback_label: str | None = None) -> tu
     """
     task = single_task(run, "flute_codalab", can_be_submitted=_is_blind_task)
     check_answers(task, BLIND_ROWS)
-    lines = task.compute_from_records(_submission_lines)
+    with task.reporting_damage():
+        lines = _submission_lines(task.records)
     unlabelled = [line for line in lines if line["predicted_label"] is None]
     if unlabelled and fallback_label is None:
         # These are the ids in the samples file.
@@ -72,11 +73,8 @@ def _is_blind_task(task: TaskRun) -> bool:
     return task.data.name == "FLUTE/codalab"
 
 
-def _submission_lines(measures: Measures, records: Sequence[Record]) -> list[_Line]:
-    """The lines of the submission in the order of the blind file, which `codalab_id` counts.
-
-    The parameter `measures` is not used, but `TaskRun.compute_from_records` gives it.
-    """
+def _submission_lines(records: Sequence[Record]) -> list[_Line]:
+    """The lines of the submission in the order of the blind file, which `codalab_id` counts."""
     return sorted(map(_submission_line, records), key=lambda line: line["codalab_id"])
 
 

@@ -26,7 +26,7 @@ from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.text import listing, printable
 from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results.task_run import Run, TaskRun
-from figlang_tasks.scoring import Measures, Record, explanations
+from figlang_tasks.scoring import Record, explanations
 from figlang_tasks.scoring.explained import text_pair
 from figlang_tasks.submit import (
     SubmissionError,
@@ -96,7 +96,8 @@ def write(run: Run, output: Path) -> SubmissionCounts:
     description = f"{DATASET}'s {SPLIT} split with explanations"
     task = single_task(run, description, can_be_submitted=_is_submittable)
     check_answers(task, source_of(DATASET).splits[SPLIT])
-    predictions = task.compute_from_records(_predictions)
+    with task.reporting_damage():
+        predictions = _predictions(task.records)
     # Whether each row has an explanation once the board has read it: "NA" is a missing one too.
     rows_of_board = _parse_csv(_to_csv(predictions))
     is_explained = list(rows_of_board["explanation"].notna())
@@ -130,12 +131,8 @@ def _is_submittable(task: TaskRun) -> bool:
     return task.has_explanations and is_test_split and not task.has_user_rows
 
 
-def _predictions(measures: Measures, records: Sequence[Record]) -> list[Prediction]:
-    """The rows of the submission in the order of the split.
-
-    The parameter `measures` is not used, but `TaskRun.compute_from_records` gives it.
-    """
-
+def _predictions(records: Sequence[Record]) -> list[Prediction]:
+    """The rows of the submission in the order of the split."""
     predictions = []
     for record in sorted(records, key=_position_in_split):
         explanation = utf8_text(record["explanation"] or "")

@@ -133,7 +133,7 @@ def test_results_that_the_samples_contradict_are_told_at_the_top(
     samples = {"figlang_mini": lines_of("figlang_mini", 8)}
     accuracy = sum(sample["acc"] for sample in samples["figlang_mini"]) / 8
     task_run = read(str(write_run(tmp_path / "plain", samples))).tasks["figlang_mini"]
-    estimates = task_run.compute_from_records(lambda measures, records: evaluate(records, measures))
+    estimates = evaluate(task_run.records, task_run.measures)
     overall = estimates["acc"][OVERALL]._replace(value=accuracy + excess)
     reported = {**estimates, "acc": {**estimates["acc"], OVERALL: overall}}
     configs = {"figlang_mini": {"metadata": {"measures": to_json(reported)}}}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 from figlang_tasks.metrics import classification
 from figlang_tasks.report.charts import Chart, IntervalGroup, curve_chart, interval_chart
@@ -128,10 +127,11 @@ def _curve_chart(
     Args:
         results: a task, with the runs whose explanations have scores.
     """
-    compute_curves = partial(_curves_by_scope, scheme)
     curves_by_run: dict[str, dict[str, list[Estimate]]] = {}
     for run, task_run in results.runs.items():
-        curves_by_run[run] = task_run.compute_from_records(compute_curves)
+        with task_run.reporting_damage():
+            curves = _curves_by_scope(scheme, task_run.measures, task_run.records)
+        curves_by_run[run] = curves
     panels: dict[str, dict[str, list[Estimate]]] = {}
     for scope in results.scopes():
         for run, curves in curves_by_run.items():
