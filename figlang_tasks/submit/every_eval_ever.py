@@ -237,13 +237,22 @@ def _results(run: Run, tasks: Sequence[TaskRun]) -> list[JsonObject]:
     """``evaluation_results``: one for each value of the tasks, in every scope."""
     results = []
     for task in tasks:
+        source_data = _source_data(task)
+        generation_config = _generation_config(run, task)
         for value in reported_values(task, all_scopes=True):
-            results.append(_result(run, task, value))
+            results.append(_result(task, value, source_data, generation_config))
     return results
 
 
-def _result(run: Run, task: TaskRun, value: ReportedValue) -> JsonObject:
-    """A member of ``evaluation_results``: a value, its metric, its data, and how answers came."""
+def _result(
+    task: TaskRun, value: ReportedValue, source_data: JsonObject, generation_config: JsonObject
+) -> JsonObject:
+    """A member of ``evaluation_results``: a value, its metric, its data, and how answers came.
+
+    Args:
+        source_data: ``source_data`` of the task.
+        generation_config: ``generation_config`` of the task.
+    """
     name, measure, estimate = value
     low, high = measure.bounds
     scorer_signature = task.signature
@@ -252,7 +261,7 @@ def _result(run: Run, task: TaskRun, value: ReportedValue) -> JsonObject:
     return {
         "evaluation_result_id": f"{task.task}/{name}",
         "evaluation_name": task.task,
-        "source_data": _source_data(task),
+        "source_data": source_data,
         "metric_config": {
             "evaluation_description": f"{name} of the task {task.task} of figlang_tasks",
             "metric_id": f"figlang_tasks.{name}",
@@ -265,7 +274,7 @@ def _result(run: Run, task: TaskRun, value: ReportedValue) -> JsonObject:
             "additional_details": details(explanation_scorer=scorer_signature),
         },
         "score_details": _score_details(measure, estimate),
-        "generation_config": _generation_config(run, task),
+        "generation_config": generation_config,
     }
 
 

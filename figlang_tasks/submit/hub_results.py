@@ -109,6 +109,7 @@ def _entries(run: Run, task: TaskRun) -> list[EvalResultEntry]:
     if repository is None:
         return []
     date = provenance.evaluated_at(run)
+    task_notes = _task_notes(run, task)
     entries = []
     for reported in reported_values(task):
         name, measure, estimate = reported
@@ -118,7 +119,7 @@ def _entries(run: Run, task: TaskRun) -> list[EvalResultEntry]:
             value = round(100 * estimate.value, 2)
         else:
             value = round(estimate.value, 4)
-        notes = [_value_note(reported), *_task_notes(run, task)]
+        notes = [_value_note(reported), *task_notes]
         entries.append(
             EvalResultEntry(
                 dataset_id=repository,
