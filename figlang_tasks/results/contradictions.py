@@ -97,12 +97,18 @@ def _compute_estimates(
 
 
 def _values_by_scope(task: TaskRun, measure: Measure) -> dict[str, Estimate]:
-    """The value and the number of rows of a measure in each scope, without an interval."""
-    records_by_scope = measure.records_by_scope(task.records)
+    """The value and the number of rows of a measure in each scope, without an interval.
+
+    Scopes without a value are left out. The result is empty if all rows have no value.
+    """
     values: dict[str, Estimate] = {}
-    for scope, statistic in measure.statistics_by_scope(task.records).items():
-        rows = task.measures.count_rows(records_by_scope[scope])
-        values[scope] = Estimate(statistic.total(), rows=rows)
+    for scope, scope_records in measure.records_by_scope(task.records).items():
+        statistic = measure.statistic_of(scope_records)
+        if statistic is not None:
+            rows = task.measures.count_rows(scope_records)
+            values[scope] = Estimate(statistic.total(), rows=rows)
+        elif scope == OVERALL:  # the first scope
+            return {}
     return values
 
 
