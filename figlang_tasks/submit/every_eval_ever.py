@@ -292,12 +292,13 @@ def _score_details(measure: Measure, estimate: Estimate) -> JsonObject:
         measure: the metric; it names the method of the interval.
     """
     score: JsonObject = {"score": estimate.value}
-    if estimate.low is None or estimate.high is None:
+    limits = estimate.limits
+    if limits is None:
         return score
     uncertainty: JsonObject = {
         "confidence_interval": {
-            "lower": estimate.low,
-            "upper": estimate.high,
+            "lower": limits.low,
+            "upper": limits.high,
             "confidence_level": CONFIDENCE,
             "method": measure.interval.name,
         }

@@ -137,9 +137,10 @@ def _value_note(reported: ReportedValue) -> str:
     """A value's metric, unit and interval: ``acc, percent, 95 % interval 40.1 to 61.0``."""
     name, measure, estimate = reported
     note = f"{name}, {'percent' if measure.percent else 'points'}"
-    if estimate.low is not None and estimate.high is not None:
-        low = measure.text(estimate.low)
-        high = measure.text(estimate.high)
+    limits = estimate.limits
+    if limits is not None:
+        low = measure.text(limits.low)
+        high = measure.text(limits.high)
         note += f", 95 % interval {low} to {high}"
     return note
 

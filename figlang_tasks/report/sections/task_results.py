@@ -168,6 +168,7 @@ def dataset_name(dataset: str) -> str:
 
 def in_percent(estimate: Estimate) -> Estimate:
     """An estimate of a share, 0 to 1, in percent, with its interval if it has one."""
-    if estimate.low is None or estimate.high is None:
+    limits = estimate.limits
+    if limits is None:
         return Estimate(100 * estimate.value)
-    return Estimate(100 * estimate.value, 100 * estimate.low, 100 * estimate.high)
+    return Estimate(100 * estimate.value, 100 * limits.low, 100 * limits.high)
