@@ -82,9 +82,7 @@ class Measures:
         for measure in self.in_table:
             if measure.omit_zero:  # the harness would show a row for it even where it is 0
                 continue
-            values[measure.name] = None
-            if measure.value_of_record is not None and measure.applies(record):
-                values[measure.name] = measure.value_of_record(record)
+            values[measure.name] = measure.number_of(record)
         return values
 
     def count_rows(self, records: Iterable[Record]) -> int:

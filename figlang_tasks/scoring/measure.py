@@ -154,9 +154,18 @@ class Measure:
 
     def counts(self, record: Record) -> bool:
         """Whether a record counts for the value."""
-        if not self.applies(record):
-            return False
-        return self.value_of_record is None or self.value_of_record(record) is not None
+        if self.value_of_record is None:
+            return self.applies(record)
+        return self.number_of(record) is not None
+
+    def number_of(self, record: Record) -> float | None:
+        """The number of a record; the mean of these numbers is the value.
+
+        None where the record does not count, and of a measure that is no mean of such numbers.
+        """
+        if self.value_of_record is None or not self.applies(record):
+            return None
+        return self.value_of_record(record)
 
     def records_by_scope(self, records: Sequence[Record]) -> dict[str, list[Record]]:
         """The records that count, by scope: first those of all rows, then in the order of tables.

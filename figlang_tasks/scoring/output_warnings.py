@@ -234,11 +234,11 @@ def _disputed_indices(measures: Mapping[str, Measure], records: Sequence[Record]
     Empty for a task without the measure ``parse_disagreement``.
     """
     measure = measures.get("parse_disagreement")
-    if measure is None or measure.value_of_record is None:
+    if measure is None:
         return []
     disputed_indices: list[int] = []
     for index, record in enumerate(records):
-        if measure.applies(record) and measure.value_of_record(record):
+        if measure.number_of(record):
             disputed_indices.append(index)
     return disputed_indices
 

@@ -31,15 +31,13 @@ def sample_rows(task: TaskRun, ids: SampleIds) -> list[JsonObject]:
     There is none if no metric of the task scores single samples.
     """
     measure = _sample_measure(task)
-    if measure is None or measure.value_of_record is None:
+    if measure is None:
         return []
     rows = []
     for line in task.samples:
         record = line["sample"]
-        if not measure.counts(record):
-            continue  # a metric of the positives, say, does not count a negative
-        score = measure.value_of_record(record)
-        if score is not None:
+        score = measure.number_of(record)
+        if score is not None:  # a metric of the positives, say, does not count a negative
             rows.append(_sample_row(task, line, measure.name, score, ids))
     return rows
 
@@ -50,10 +48,9 @@ def _sample_measure(task: TaskRun) -> Measure | None:
     It must have a value for at least one sample of the task.
     """
     for measure in task.measures.all:
-        if measure.value_of_record is None or measure.is_diagnostic:
+        if measure.is_diagnostic:
             continue
-        # `counts` is no number: it says whether the metric has a value for a record.
-        has_any_value = any(map(measure.counts, task.records))
+        has_any_value = any(measure.number_of(record) is not None for record in task.records)
         if has_any_value:
             return measure
     return None
