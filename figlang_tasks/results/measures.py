@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measure, Record, full_name
 from figlang_tasks.scoring.read_by_model import read_by_model
+
+if TYPE_CHECKING:
+    from figlang_tasks.metrics.significance import Statistic
 
 
 class MetricScope(NamedTuple):
@@ -22,6 +25,17 @@ class MetricScope(NamedTuple):
     def name(self) -> str:
         """Both in one word: ``f1@60_muse``; ``f1@60`` for all rows."""
         return full_name(self.metric, self.scope)
+
+
+def statistics_by_metric_scope(
+    measures: Iterable[Measure], records: Sequence[Record]
+) -> dict[MetricScope, Statistic]:
+    """The statistic of each measure in each scope; those without a value are left out."""
+    statistics: dict[MetricScope, Statistic] = {}
+    for measure in measures:
+        for scope, statistic in measure.statistics_by_scope(records).items():
+            statistics[MetricScope(measure.name, scope)] = statistic
+    return statistics
 
 
 def all_measures() -> Iterator[Measure]:

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from figlang_tasks.core.text import listing
 from figlang_tasks.metrics.significance import Statistic
 from figlang_tasks.results.comparability import ComparisonError, RunsByName
-from figlang_tasks.results.measures import MetricScope
+from figlang_tasks.results.measures import MetricScope, statistics_by_metric_scope
 from figlang_tasks.results.task_run import SCORE_AGAIN, TaskRun
-from figlang_tasks.scoring import Record
+from figlang_tasks.scoring import Measure, Record
 from figlang_tasks.scoring.records import REPEAT, by_repeat
 
 MOST_ANSWERS = 1000
@@ -94,15 +94,12 @@ def _statistics_of_copies(
 
     They are of all scopes of the metrics, also of those that `metric_scopes` does not have.
     """
-    records = _copy_records(run.records, copies)
-    statistics: dict[MetricScope, Statistic] = {}
+    measures: list[Measure] = []
     for metric in dict.fromkeys(metric_scope.metric for metric_scope in metric_scopes):
         measure = run.measures.by_name.get(metric)
-        if measure is None:  # only the other task has it, in a comparison across tasks
-            continue
-        for scope, statistic in measure.statistics_by_scope(records).items():
-            statistics[MetricScope(metric, scope)] = statistic
-    return statistics
+        if measure is not None:  # else only the other task has it, in a comparison across tasks
+            measures.append(measure)
+    return statistics_by_metric_scope(measures, _copy_records(run.records, copies))
 
 
 def _copy_records(records: Sequence[Record], copies: int) -> list[Record]:

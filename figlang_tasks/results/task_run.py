@@ -18,7 +18,7 @@ from figlang_tasks.core.hub import OWN
 from figlang_tasks.core.request import Request
 from figlang_tasks.core.text import listing
 from figlang_tasks.results.contradictions import find_contradictions
-from figlang_tasks.results.measures import MetricScope
+from figlang_tasks.results.measures import MetricScope, statistics_by_metric_scope
 from figlang_tasks.results.published import RunConditions
 from figlang_tasks.results.results_file import Results
 from figlang_tasks.scoring import Estimates, Measures, Record, Task
@@ -170,12 +170,8 @@ class TaskRun:
     @cached_property
     def statistics(self) -> dict[MetricScope, Statistic]:
         """The sufficient statistics of each metric in each scope; METEOR and FID have none."""
-        statistics: dict[MetricScope, Statistic] = {}
         with self.reporting_damage():
-            for measure in self.measures.all:
-                for scope, statistic in measure.statistics_by_scope(self.records).items():
-                    statistics[MetricScope(measure.name, scope)] = statistic
-        return statistics
+            return statistics_by_metric_scope(self.measures.all, self.records)
 
     @cached_property
     def estimates(self) -> Estimates:
