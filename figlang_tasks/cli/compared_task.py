@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from figlang_tasks.core.text import printable
 from figlang_tasks.report.difference import differences_table
-from figlang_tasks.results import frame, measures, published, tables
+from figlang_tasks.results import frame, measures, published, published_tables, tables
 from figlang_tasks.results.comparison import Difference
 from figlang_tasks.results.paired_statistics import answers_per_row
 from figlang_tasks.results.task_run import Run, TaskRun
@@ -74,7 +74,7 @@ class ComparedTask:
         table["run"] = [self._label(name) for name in run_names]
         if shows_papers:
             published_rows = []
-            for row in published.published_rows(self.name, self._comparable_figures.metrics):
+            for row in published_tables.published_rows(self.name, self._comparable_figures.metrics):
                 label = f"{row.label} (published, {row.table})"
                 published_rows.append((label, row.values))
             table = pd.concat([table, tables.published_table(published_rows, table)])
@@ -88,7 +88,7 @@ class ComparedTask:
         """
         notes = []
         if shows_papers:
-            protocol = published.protocol_text(self.name, self._comparable_figures.metrics)
+            protocol = published_tables.protocol_text(self.name, self._comparable_figures.metrics)
             if protocol:
                 notes.append(f"published: {protocol}")
             if self._comparable_figures.left_out:

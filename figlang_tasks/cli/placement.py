@@ -6,7 +6,7 @@ import math
 from typing import NamedTuple
 
 from figlang_tasks.cli.finished_task import FinishedTask
-from figlang_tasks.results import measures, published
+from figlang_tasks.results import measures, published, published_tables
 from figlang_tasks.scoring import OVERALL
 
 
@@ -78,9 +78,9 @@ def _published_models_best_first(
 ) -> list[_PublishedModel]:
     """The models with a published value of a metric, best first; people and chance are left out."""
     models = []
-    for row in published.published_rows(task, [metric]):
+    for row in published_tables.published_rows(task, [metric]):
         figure = row.values[metric]
-        if row.kind not in published.WITHOUT_MODEL and figure.value is not None:
+        if row.kind not in published_tables.WITHOUT_MODEL and figure.value is not None:
             models.append(_PublishedModel(figure.value, f"{row.label} ({figure.text()})"))
 
     def order(model: _PublishedModel) -> tuple[float, str]:

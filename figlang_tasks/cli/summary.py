@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from figlang_tasks.cli.finished_task import FinishedTask, metrics_to_show, read_finished_task
 from figlang_tasks.cli.placement import placement_line, result_line
 from figlang_tasks.core.benchmark import names_with, of_dataset, sources
-from figlang_tasks.results import frame, measures, published, results_file, tables
+from figlang_tasks.results import frame, measures, published, published_tables, results_file, tables
 from figlang_tasks.scoring import OVERALL
 from figlang_tasks.scoring.output_warnings import has_unread_texts, read_command, unread_warning
 
@@ -134,7 +134,7 @@ def _paragraphs_of_task(task: FinishedTask, model: str) -> list[str]:
         paragraphs.append("parts overlap: a row counts in each that it belongs to")
     if task.conditions.scorer:
         paragraphs.append(f"explanation scorer: {task.conditions.scorer}")
-    protocol = published.protocol_text(task.name, task.published_metrics)
+    protocol = published_tables.protocol_text(task.name, task.published_metrics)
     if protocol:
         paragraphs.append(f"published, not measured here: {protocol}")
     if task.left_out:
@@ -153,7 +153,7 @@ def _table_of_task(task: FinishedTask) -> str:
     published_rows: list[tuple[str, Mapping[str, published.PublishedFigure]]] = []
     # If no metric tells anything, all are shown: a table has some column.
     columns = set(metrics_to_show(task.estimates) or task.estimates)
-    for label, scope, figures in published.table_lines(task.name, task.published_metrics):
+    for label, scope, figures in published_tables.table_lines(task.name, task.published_metrics):
         if scope != OVERALL:
             label = f"{label}: {measures.scope_text(scope)}"
         published_rows.append((label, figures))

@@ -22,9 +22,8 @@ from figlang_tasks.results.published import (
     RunConditions,
     comparable_metrics,
     figures_of_task,
-    published_rows,
-    table_lines,
 )
+from figlang_tasks.results.published_tables import published_rows, table_lines
 
 PRINTED = yaml.safe_load(
     Path(__file__).with_name("printed_tables.yaml").read_text(encoding="utf-8")

@@ -10,7 +10,7 @@ import numpy as np
 from figlang_tasks.core.text import listing
 from figlang_tasks.report.sections.layout import Section, Table
 from figlang_tasks.report.sections.task_results import TaskResults
-from figlang_tasks.results import frame, measures, published, tables
+from figlang_tasks.results import frame, measures, published_tables, tables
 from figlang_tasks.scoring import OVERALL, full_name
 
 if TYPE_CHECKING:
@@ -121,10 +121,10 @@ def _published_cells(
     for scope in scopes:
         metric_names += [full_name(metric, scope) for metric in metrics]
     comparable, reason_left_out = results.comparable_metrics(metric_names)
-    lines = published.table_lines(task, comparable)
+    lines = published_tables.table_lines(task, comparable)
     notes = []
     if lines:
-        protocol = published.protocol_text(task, comparable)
+        protocol = published_tables.protocol_text(task, comparable)
         notes.append(f"Published, not measured here: {protocol}.")
     if reason_left_out:
         notes.append(f"{task}: {reason_left_out}.")

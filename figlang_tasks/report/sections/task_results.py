@@ -11,7 +11,7 @@ from typing import Final
 from figlang_tasks.core.benchmark import Benchmark, source_of, sources
 from figlang_tasks.report.charts import IntervalGroup, Reference
 from figlang_tasks.report.charts.chart import ReferenceKind
-from figlang_tasks.results import measures, published
+from figlang_tasks.results import measures, published, published_tables
 from figlang_tasks.results.task_run import Run, TaskRun
 from figlang_tasks.scoring import OVERALL, Estimate, Measure, full_name
 
@@ -116,7 +116,7 @@ class TaskResults:
         name = full_name(metric, scope)
         comparable, _ = self.comparable_metrics([name])
         references = []
-        for row in published.published_rows(self.task, comparable):
+        for row in published_tables.published_rows(self.task, comparable):
             value = row.values[name].value
             if value is not None:  # None if only a range was published
                 kind = _REFERENCE_KINDS.get(row.kind, "model")

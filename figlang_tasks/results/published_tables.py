@@ -1,0 +1,133 @@
+"""Published figures in tables: a row for each model and setting of a paper."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from figlang_tasks.results.published import PublishedFigure, figures_of_task, measure_and_scope
+
+WITHOUT_MODEL = ("humans", "chance")
+"""Kinds of setting without a model, which the name in the row says already."""
+
+
+@dataclass(frozen=True)
+class PublishedRow:
+    """The figures of one model in one setting of a paper, for one of our tasks.
+
+    Attributes:
+        label: the model, with what distinguishes its setting from other rows of the task.
+        kind: the first part of the setting: ``zero-shot``, ``humans``, ``chance``.
+        values: the figure of each metric, by the name of the metric with its scope.
+    """
+
+    label: str
+    kind: str
+    paper: str
+    table: str
+    values: Mapping[str, PublishedFigure]
+
+
+class PublishedLine(NamedTuple):
+    """The figures of a `PublishedRow` in one scope.
+
+    `figures` has the name of the measure as key, without the scope.
+    """
+
+    label: str
+    scope: str
+    figures: dict[str, PublishedFigure]
+
+
+class _RowKey(NamedTuple):
+    """What the figures of a `PublishedRow` have in common."""
+
+    model: str
+    setting: str
+    paper: str
+
+    @property
+    def kind(self) -> str:
+        """The first part of the setting: ``zero-shot``."""
+        return self.setting.partition("; ")[0]
+
+
+def published_rows(task: str, metrics: Collection[str]) -> list[PublishedRow]:
+    """What was published for a task: a row for each model and setting, in the order of the files.
+
+    Args:
+        metrics: names with scopes of those to include, in the order of the table; only figures of
+            the short table are.
+    """
+    figures_by_row: dict[_RowKey, dict[str, PublishedFigure]] = {}
+    for figure in figures_of_task(task):
+        if figure.metric in metrics and figure.is_in_short_table:
+            key = _RowKey(figure.model, figure.setting, figure.paper)
+            figures_by_row.setdefault(key, {})[figure.metric] = figure
+
+    labels = _row_labels(list(figures_by_row))
+    rows = []
+    for key, figures in figures_by_row.items():
+        tables = dict.fromkeys(figure.table for figure in figures.values())
+        ordered_figures = {metric: figures[metric] for metric in metrics if metric in figures}
+        rows.append(
+            PublishedRow(labels[key], key.kind, key.paper, ", ".join(tables), ordered_figures)
+        )
+    return rows
+
+
+def table_lines(task: str, metrics: Collection[str]) -> list[PublishedLine]:
+    """The published figures of a task as lines of a table: one for each row and scope.
+
+    Args:
+        metrics: those whose figures are included, with scopes: ``f1@60_muse``; ``f1@60`` for all
+            rows alone.
+    """
+    lines: dict[tuple[str, str], PublishedLine] = {}  # by label and scope
+    for row in published_rows(task, metrics):
+        for scoped_metric, figure in row.values.items():
+            measure, scope = measure_and_scope(scoped_metric)
+            empty_line = PublishedLine(row.label, scope, figures={})
+            line = lines.setdefault((row.label, scope), empty_line)
+            line.figures[measure.name] = figure
+    return list(lines.values())
+
+
+def protocol_text(task: str, metrics: Collection[str]) -> str:
+    """Papers and kinds of setting behind `table_lines`: ``V-FLUTE (2405.01474): zero-shot``.
+
+    "" if nothing was published.
+    """
+    rows = published_rows(task, metrics)
+    if not rows:
+        return ""
+    papers = dict.fromkeys(row.paper for row in rows)
+    kinds = dict.fromkeys(row.kind for row in rows)
+    return f"{'; '.join(papers)}: {', '.join(kinds)}"
+
+
+def _row_labels(keys: Sequence[_RowKey]) -> dict[_RowKey, str]:
+    """A label for each row: the model, and what distinguishes it from other rows of the model.
+
+    The kind of setting follows the model if the rows of models have several kinds. In rows without
+    a model (`WITHOUT_MODEL`) the name says the kind.
+    """
+    kinds_with_model = {key.kind for key in keys} - set(WITHOUT_MODEL)
+    labels: dict[_RowKey, str] = {}
+    for key in keys:
+        words = [key.model]
+        if len(kinds_with_model) > 1 and key.kind not in WITHOUT_MODEL:
+            words.append(key.kind)
+        rows_of_model = [other for other in keys if other.model == key.model]
+        for part in _distinguishing_parts(key):
+            is_in_all = all(part in _distinguishing_parts(other) for other in rows_of_model)
+            if not is_in_all:
+                words.append(part)
+        labels[key] = ", ".join(dict.fromkeys(words))  # the kind may be among the parts too
+    return labels
+
+
+def _distinguishing_parts(key: _RowKey) -> list[str]:
+    """What may distinguish two rows of a model: the parts of the setting, and the paper."""
+    return [*key.setting.split("; "), key.paper]
