@@ -88,10 +88,19 @@ def _shared_by_data(runs: Sequence[Run]) -> dict[str, RunsByName]:
 
     {} if a run has several tasks, or other data.
     """
-    if not _have_one_task_on_the_same_data(runs):
+    only_tasks: list[TaskRun] = []
+    runs_by_name: dict[str, list[TaskRun]] = {}
+    for run in runs:
+        if len(run.tasks) != 1:
+            return {}
+        (task_run,) = run.tasks.values()
+        only_tasks.append(task_run)
+        runs_by_name.setdefault(run.name, []).append(task_run)
+
+    if len({task_run.data for task_run in only_tasks}) != 1:
         return {}
-    task_names = dict.fromkeys(_only_task(run).task for run in runs)
-    return {" / ".join(task_names): _only_tasks_by_name(runs)}
+    task_names = dict.fromkeys(task_run.task for task_run in only_tasks)
+    return {" / ".join(task_names): runs_by_name}
 
 
 def _runs_by_task(runs: Sequence[Run]) -> dict[str, dict[str, list[TaskRun]]]:
@@ -101,28 +110,6 @@ def _runs_by_task(runs: Sequence[Run]) -> dict[str, dict[str, list[TaskRun]]]:
         for task, task_run in run.tasks.items():
             runs_by_task.setdefault(task, {}).setdefault(run.name, []).append(task_run)
     return runs_by_task
-
-
-def _have_one_task_on_the_same_data(runs: Sequence[Run]) -> bool:
-    """Whether each run has exactly one task, and all of these are on the same data."""
-    data_of_runs = set()
-    for run in runs:
-        if len(run.tasks) != 1:
-            return False
-        data_of_runs.add(_only_task(run).data)
-    return len(data_of_runs) == 1
-
-
-def _only_task(run: Run) -> TaskRun:
-    return next(iter(run.tasks.values()))
-
-
-def _only_tasks_by_name(runs: Sequence[Run]) -> dict[str, list[TaskRun]]:
-    """The one task of each run, by the name of the run."""
-    runs_by_name: dict[str, list[TaskRun]] = {}
-    for run in runs:
-        runs_by_name.setdefault(run.name, []).append(_only_task(run))
-    return runs_by_name
 
 
 def _descriptions(runs: Sequence[Run]) -> list[str]:
