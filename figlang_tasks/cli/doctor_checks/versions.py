@@ -8,14 +8,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from figlang_tasks.cli.doctor_checks import (
-    Finding,
-    Status,
-    benchmarks_in_need_of,
-    installed_version,
-)
+from figlang_tasks.cli.doctor_checks import Finding, Status, benchmarks_in_need_of
 from figlang_tasks.cli.tasks import MINI
 from figlang_tasks.core.benchmark import benchmarks
+from figlang_tasks.core.packages import installed_version, package_versions
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
@@ -48,12 +44,9 @@ def check_packages() -> Iterator[Finding]:
         if finding is not None:
             yield finding
 
-    versions = []
-    for package in LISTED_PACKAGES:
-        version = installed_version(package)
-        if version is not None:
-            versions.append(f"{package} {version}")
-    yield Finding("packages", "ok", ", ".join(versions))
+    versions = package_versions(LISTED_PACKAGES)
+    text = ", ".join(f"{package} {version}" for package, version in versions.items())
+    yield Finding("packages", "ok", text)
 
 
 def _check_requirement(requirement: Requirement) -> Finding | None:
