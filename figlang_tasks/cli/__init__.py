@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shlex
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -48,6 +49,15 @@ def error_message(error: Exception) -> str:
     if remedy:
         message += f": {remedy}, or name another place"
     return message
+
+
+def next_report_line(run: Path) -> str:
+    """The line with the command to type after a run: ``next: figlang report RUN -o report.html``.
+
+    Args:
+        run: the folder of its samples.
+    """
+    return f"next: figlang report {shlex.quote(str(run))} -o report.html"
 
 
 # --- folders that a command writes ---

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeAlias
 
 import typer
 
-from figlang_tasks.cli import folder_beside, say
+from figlang_tasks.cli import folder_beside, next_report_line, say
 from figlang_tasks.cli.options import Run
 from figlang_tasks.core.errors import FigLangError
 
@@ -163,7 +162,7 @@ def _say_next(usage: Usage, prices: _Prices, folder: Path) -> None:
     """Print what the requests have cost, where the new run is, and what to type next."""
     if usage.requests:
         say(_cost_text(usage, prices))
-    say(f"written: {folder}\nnext: figlang report {shlex.quote(str(folder))} -o report.html")
+    say(f"written: {folder}\n{next_report_line(folder)}")
 
 
 def _plan_text(unread: UnreadAnswers, request_count: int) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from figlang_tasks.cli import next_report_line
 from figlang_tasks.cli.finished_task import FinishedTask, metrics_to_show, read_finished_task
 from figlang_tasks.cli.placement import placement_line, result_line
 from figlang_tasks.core.benchmark import names_with, of_dataset, sources
@@ -63,7 +63,7 @@ def next_commands(results: Iterable[Mapping[str, Any]], folder: Path) -> str:
         results: those of the run, as the harness returns them, or the contents of results files.
         folder: where its samples were saved.
     """
-    commands = f"next: figlang report {shlex.quote(str(folder))} -o report.html"
+    commands = next_report_line(folder)
     if any(_leaves_answers_to_read(content) for content in results):
         command = read_command(str(folder))
         commands += f"\nto have a language model read what is left: {command}"
