@@ -88,7 +88,7 @@ def read(
         say(_estimated_cost_text(questions, max_tokens, prices))
         return
 
-    usage = _ask(unread, kept_answers, prices, concurrency, max_tokens)
+    usage = _ask(questions, model, kept_answers, prices, concurrency, max_tokens)
     has_only_failed = usage.failed > 0 and kept_answers.is_empty
     if not has_only_failed:  # Else there is no answer to write.
         _write_run(unread, kept_answers, folder, max_tokens)
@@ -122,7 +122,8 @@ class _Prices(NamedTuple):
 
 
 def _ask(
-    unread: UnreadAnswers,
+    questions: Sequence[UnreadAnswer],
+    model: str,
     kept_answers: KeptAnswers,
     prices: _Prices,
     concurrency: int,
@@ -137,7 +138,14 @@ def _ask(
     usage = Usage()
     try:
         # This counts each request in `usage`, and adds each answer to `kept_answers`.
-        ask(unread, kept_answers, usage, concurrency=concurrency, max_tokens=max_tokens)
+        ask(
+            questions,
+            model,
+            kept_answers,
+            usage,
+            concurrency=concurrency,
+            max_tokens=max_tokens,
+        )
     except (FigLangError, OSError, KeyboardInterrupt):
         if usage.requests:
             say(_cost_text(usage, prices), err=True)
