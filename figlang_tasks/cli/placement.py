@@ -25,7 +25,7 @@ def placement_line(task: FinishedTask) -> str:
     that gives one.
     """
     main_metric = measures.headline_metric(task.overall_metrics)
-    metrics = list(task.published_metrics)
+    metrics = list(task.comparable_metrics.names)
     if main_metric in metrics:
         metrics.remove(main_metric)
         metrics.insert(0, main_metric)  # It is tried first.

@@ -134,11 +134,11 @@ def _paragraphs_of_task(task: FinishedTask, model: str) -> list[str]:
         paragraphs.append("parts overlap: a row counts in each that it belongs to")
     if task.conditions.scorer:
         paragraphs.append(f"explanation scorer: {task.conditions.scorer}")
-    protocol = published.protocol_text(task.name, task.published_metrics)
+    protocol = published.protocol_text(task.name, task.comparable_metrics.names)
     if protocol:
         paragraphs.append(f"published, not measured here: {protocol}")
-    if task.left_out:
-        paragraphs.append(task.left_out)
+    if task.comparable_metrics.left_out:
+        paragraphs.append(task.comparable_metrics.left_out)
     lines = [placement_line(task), result_line(task, model)]  # Each may be "".
     paragraphs.append("\n".join(filter(None, lines)))
     if task.unread_warning:
@@ -153,7 +153,7 @@ def _table_of_task(task: FinishedTask) -> str:
     published_rows: list[tuple[str, Mapping[str, published.PublishedFigure]]] = []
     # If no metric tells anything, all are shown: a table has some column.
     columns = set(metrics_to_show(task.estimates) or task.estimates)
-    for label, scope, figures in published.table_lines(task.name, task.published_metrics):
+    for label, scope, figures in published.table_lines(task.name, task.comparable_metrics.names):
         if scope != OVERALL:
             label = f"{label}: {measures.scope_text(scope)}"
         published_rows.append((label, figures))
