@@ -140,6 +140,11 @@ class ComparedTask:
         conditions = [compared.task_run.conditions for compared in self.runs]
         return published.comparable_metrics(self.name, self._metrics, conditions)
 
+    @cached_property
+    def _repeats(self) -> Counter[str]:
+        """How many of the runs have each name."""
+        return Counter(compared.run.name for compared in self.runs)
+
     def _column(self, metric: str, names: Sequence[str], cells: Sequence[str]) -> list[str]:
         """The column of a metric in the table of runs.
 
@@ -150,7 +155,6 @@ class ComparedTask:
             names: of the runs, each once; they are the rows of the column.
             cells: a text for each name: the value with its interval; "" without one.
         """
-        repeats = Counter(compared.run.name for compared in self.runs)
         has_metric = self._estimates["metric"] == metric
         values_by_run = self._estimates[has_metric].groupby("run")["value"]
         means = values_by_run.mean()
@@ -159,7 +163,7 @@ class ComparedTask:
         final_cells = []
         for name, cell in zip(names, cells, strict=True):
             text = cell
-            if repeats[name] > 1 and cell:
+            if self._repeats[name] > 1 and cell:
                 mean = measures.value_text(metric, means[name])
                 deviation = measures.value_text(metric, deviations[name])
                 text = f"{mean} ± {deviation}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,8 +39,9 @@ def check_packages() -> Iterator[Finding]:
     folder = Path(figlang_tasks.__file__).parent
     yield Finding("figlang_tasks", "ok", f"{figlang_tasks.__version__} in {folder}")
 
+    purpose_by_extra = _purpose_by_extra()
     for text in metadata.requires("figlang-tasks") or ():
-        finding = _check_requirement(Requirement(text))
+        finding = _check_requirement(Requirement(text), purpose_by_extra)
         if finding is not None:
             yield finding
 
@@ -49,12 +50,17 @@ def check_packages() -> Iterator[Finding]:
     yield Finding("packages", "ok", text)
 
 
-def _check_requirement(requirement: Requirement) -> Finding | None:
+def _check_requirement(
+    requirement: Requirement, purpose_by_extra: Mapping[str, str]
+) -> Finding | None:
     """A finding if a required package is missing, too old or too new; None if all is well.
 
     None also if the package is required by an extra alone that no user needs.
+
+    Args:
+        requirement: what must be installed.
+        purpose_by_extra: what `_purpose_by_extra` returns.
     """
-    purpose_by_extra = _purpose_by_extra()
     extra = _extra_of(requirement, list(purpose_by_extra))
     if extra is None:
         return None
