@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shlex
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ from pathlib import Path
 import typer
 
 from figlang_tasks.core.errors import FigLangError, remedy_of_writing
-from figlang_tasks.core.files import PARTIAL
+from figlang_tasks.core.files import PARTIAL, check_is_free
 from figlang_tasks.core.text import printable, printable_lines
 
 # --- printing ---
@@ -50,6 +51,15 @@ def error_message(error: Exception) -> str:
     return message
 
 
+def next_report_line(run: Path) -> str:
+    """The line with the command to type after a run: ``next: figlang report RUN -o report.html``.
+
+    Args:
+        run: the folder of its samples.
+    """
+    return f"next: figlang report {shlex.quote(str(run))} -o report.html"
+
+
 # --- folders that a command writes ---
 
 
@@ -77,18 +87,18 @@ def new_folder(folder: Path) -> Iterator[Path]:
     Raises:
         FigLangError: `folder` is not empty, or another process is writing it.
     """
-    _check_is_free(folder)
+    check_is_free(folder)
     partial_folder = folder.with_name(f".{folder.name}{PARTIAL}")
     try:
         partial_folder.mkdir(parents=True, exist_ok=True)
         with _locked(partial_folder, folder):
             try:
                 # Another process may have finished before this one got the lock.
-                _check_is_free(folder)
+                check_is_free(folder)
                 for leftover in partial_folder.iterdir():  # from a process that was killed
                     _remove(leftover)
                 yield partial_folder
-                _check_is_free(folder)
+                check_is_free(folder)
                 partial_folder.replace(folder)
             except BaseException:
                 # This runs while the lock is held; later the folder might be another process's.
@@ -132,17 +142,6 @@ def _locked(partial_folder: Path, folder: Path) -> Iterator[None]:
 def _is_same_folder(descriptor: int, path: Path) -> bool:
     """Whether an open folder still stands at its path; another process may have renamed it."""
     return path.exists() and os.path.samestat(os.fstat(descriptor), path.stat())
-
-
-def _check_is_free(folder: Path) -> None:
-    """Raise a `FigLangError` unless a folder does not exist, or is empty."""
-    if not folder.exists():
-        return
-    if folder.is_dir() and not any(folder.iterdir()):
-        return
-    raise FigLangError(
-        f"{folder} exists already and is not overwritten: remove it, or choose another --output"
-    )
 
 
 def _remove(path: Path) -> None:

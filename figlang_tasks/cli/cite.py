@@ -107,8 +107,7 @@ def signature(run: Run, task: TaskRun) -> str:
     if task.partial is not None:
         parts["partial"] = task.partial
     if task.has_explanations:
-        scorer_signature = task.signature
-        parts["scorer"] = scorer_signature or task.scorer or "none"
+        parts["scorer"] = task.signature or task.scorer or "none"
 
     texts = [f"{task.task}@{task.version or _UNKNOWN}"]
     for name, text in parts.items():

@@ -28,18 +28,6 @@ class ComparedRun(NamedTuple):
     task_run: TaskRun
 
 
-class _ComparableFigures(NamedTuple):
-    """Which published figures are comparable with runs.
-
-    Attributes:
-        metrics: the full names of the metrics whose figures are comparable.
-        left_out: why the figures of other metrics are not; "" if there are none.
-    """
-
-    metrics: Sequence[str]
-    left_out: str
-
-
 @dataclass(frozen=True)
 class ComparedTask:
     """A task that runs were compared on.
@@ -74,7 +62,7 @@ class ComparedTask:
         table["run"] = [self._label(name) for name in run_names]
         if shows_papers:
             published_rows = []
-            for row in published_tables.published_rows(self.name, self._comparable_figures.metrics):
+            for row in published_tables.published_rows(self.name, self._comparable_metrics.names):
                 label = f"{row.label} (published, {row.table})"
                 published_rows.append((label, row.values))
             table = pd.concat([table, tables.published_table(published_rows, table)])
@@ -88,11 +76,11 @@ class ComparedTask:
         """
         notes = []
         if shows_papers:
-            protocol = published_tables.protocol_text(self.name, self._comparable_figures.metrics)
+            protocol = published_tables.protocol_text(self.name, self._comparable_metrics.names)
             if protocol:
                 notes.append(f"published: {protocol}")
-            if self._comparable_figures.left_out:
-                notes.append(self._comparable_figures.left_out)
+            if self._comparable_metrics.left_out:
+                notes.append(self._comparable_metrics.left_out)
             if not notes:
                 notes.append(f"published: nothing for {', '.join(self._metrics)} of {self.name}")
         scorers = [run.task_run.signature or run.task_run.scorer for run in self.runs]
@@ -147,12 +135,15 @@ class ComparedTask:
         return [metric for metric in dict.fromkeys(metrics) if metric in metrics_with_value]
 
     @cached_property
-    def _comparable_figures(self) -> _ComparableFigures:
-        """Which published figures are comparable with all of the runs."""
+    def _comparable_metrics(self) -> published.ComparableMetrics:
+        """The metrics of the table whose published figures are comparable with all of the runs."""
         conditions = [compared.task_run.conditions for compared in self.runs]
-        return _ComparableFigures(
-            *published.comparable_metrics(self.name, self._metrics, conditions)
-        )
+        return published.comparable_metrics(self.name, self._metrics, conditions)
+
+    @cached_property
+    def _repeats(self) -> Counter[str]:
+        """How many of the runs have each name."""
+        return Counter(compared.run.name for compared in self.runs)
 
     def _column(self, metric: str, names: Sequence[str], cells: Sequence[str]) -> list[str]:
         """The column of a metric in the table of runs.
@@ -164,7 +155,6 @@ class ComparedTask:
             names: of the runs, each once; they are the rows of the column.
             cells: a text for each name: the value with its interval; "" without one.
         """
-        repeats = Counter(compared.run.name for compared in self.runs)
         has_metric = self._estimates["metric"] == metric
         values_by_run = self._estimates[has_metric].groupby("run")["value"]
         means = values_by_run.mean()
@@ -173,7 +163,7 @@ class ComparedTask:
         final_cells = []
         for name, cell in zip(names, cells, strict=True):
             text = cell
-            if repeats[name] > 1 and cell:
+            if self._repeats[name] > 1 and cell:
                 mean = measures.value_text(metric, means[name])
                 deviation = measures.value_text(metric, deviations[name])
                 text = f"{mean} ± {deviation}"

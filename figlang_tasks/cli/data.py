@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -139,15 +139,16 @@ def _say_downloaded(benchmark: Benchmark, content: str, snapshot: hub.Snapshot) 
     say(f"{benchmark.name}: {content}: {snapshot.folder} (revision {snapshot.revision})")
 
 
-def _download_weights(weights: Weights, scorer_names: str) -> None:
+def _download_weights(weights: Weights, scorer_names: Sequence[str]) -> None:
     """Download the weights of a model, and print where they are and for which scorers.
 
     Args:
         weights: those of the model.
-        scorer_names: the scorers that use it: ``vflute25, figlang24``.
+        scorer_names: the scorers that use it.
     """
     located = locate(weights)
-    say(f"scorers: {weights.name} ({scorer_names}): {located.folder} ({located.identity})")
+    scorers = ", ".join(scorer_names)
+    say(f"scorers: {weights.name} ({scorers}): {located.folder} ({located.identity})")
 
 
 # --- check ---

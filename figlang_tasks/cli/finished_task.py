@@ -23,8 +23,7 @@ class FinishedTask:
         estimates: its values with their intervals.
         conditions: what decides whether published figures are comparable.
         version: of the figlang_tasks that scored it.
-        published_metrics: the full names of the metrics whose published figures are comparable.
-        left_out: why the figures of other metrics are not; "" if there are none.
+        comparable_metrics: those whose published figures are comparable with this run.
         unread_warning: what unread answers mean for the score; "" if nearly all were read.
     """
 
@@ -32,8 +31,7 @@ class FinishedTask:
     estimates: Estimates
     conditions: published.RunConditions
     version: str
-    published_metrics: Sequence[str]
-    left_out: str
+    comparable_metrics: published.ComparableMetrics
     unread_warning: str
 
     @property
@@ -68,14 +66,12 @@ def read_finished_task(results: Mapping[str, Any], name: str, estimates: Estimat
         has_user_rows=metadata.get("data_revision") == OWN,
         data=dataset_and_part,
     )
-    published_metrics, left_out = published.comparable_metrics(name, full_names, [conditions])
     return FinishedTask(
         name=name,
         estimates=estimates,
         conditions=conditions,
         version=str(versions.get("figlang-tasks", "of unknown version")),
-        published_metrics=published_metrics,
-        left_out=left_out,
+        comparable_metrics=published.comparable_metrics(name, full_names, [conditions]),
         unread_warning=unread_warning(counts_of_answers),
     )
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeAlias
 
 import typer
 
-from figlang_tasks.cli import folder_beside, say
+from figlang_tasks.cli import folder_beside, next_report_line, say
 from figlang_tasks.cli.options import Run
 from figlang_tasks.core.errors import FigLangError
 
@@ -89,7 +88,7 @@ def read(
         say(_estimated_cost_text(questions, max_tokens, prices))
         return
 
-    usage = _ask(unread, kept_answers, prices, concurrency, max_tokens)
+    usage = _ask(questions, model, kept_answers, prices, concurrency, max_tokens)
     has_only_failed = usage.failed > 0 and kept_answers.is_empty
     if not has_only_failed:  # Else there is no answer to write.
         _write_run(unread, kept_answers, folder, max_tokens)
@@ -123,7 +122,8 @@ class _Prices(NamedTuple):
 
 
 def _ask(
-    unread: UnreadAnswers,
+    questions: Sequence[UnreadAnswer],
+    model: str,
     kept_answers: KeptAnswers,
     prices: _Prices,
     concurrency: int,
@@ -138,7 +138,14 @@ def _ask(
     usage = Usage()
     try:
         # This counts each request in `usage`, and adds each answer to `kept_answers`.
-        ask(unread, kept_answers, usage, concurrency=concurrency, max_tokens=max_tokens)
+        ask(
+            questions,
+            model,
+            kept_answers,
+            usage,
+            concurrency=concurrency,
+            max_tokens=max_tokens,
+        )
     except (FigLangError, OSError, KeyboardInterrupt):
         if usage.requests:
             say(_cost_text(usage, prices), err=True)
@@ -163,7 +170,7 @@ def _say_next(usage: Usage, prices: _Prices, folder: Path) -> None:
     """Print what the requests have cost, where the new run is, and what to type next."""
     if usage.requests:
         say(_cost_text(usage, prices))
-    say(f"written: {folder}\nnext: figlang report {shlex.quote(str(folder))} -o report.html")
+    say(f"written: {folder}\n{next_report_line(folder)}")
 
 
 def _plan_text(unread: UnreadAnswers, request_count: int) -> str:

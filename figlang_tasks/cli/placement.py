@@ -25,10 +25,8 @@ def placement_line(task: FinishedTask) -> str:
     that gives one.
     """
     main_metric = measures.headline_metric(task.overall_metrics)
-    metrics = list(task.published_metrics)
-    if main_metric in metrics:
-        metrics.remove(main_metric)
-        metrics.insert(0, main_metric)  # It is tried first.
+    # The main metric is tried first; the others keep their order.
+    metrics = sorted(task.comparable_metrics.names, key=lambda metric: metric != main_metric)
     for metric in metrics:
         line = _placement_by(metric, task)
         if line:

@@ -19,7 +19,7 @@ from figlang_tasks.results.files import find_runs
 from figlang_tasks.results.provenance import evaluated_at, option_text
 from figlang_tasks.results.runs import read
 from figlang_tasks.results.task_run import Run, TaskRun
-from figlang_tasks.scoring import OVERALL, Estimates
+from figlang_tasks.scoring import OVERALL, Estimate, Estimates
 
 # The functional form allows the key "class".
 ListedTask = TypedDict(
@@ -100,9 +100,7 @@ def _list_tasks(path: Path) -> Iterator[ListedTask]:
     date = evaluated_at(run)
     has_results_file = bool(run.results)
     for task in run.tasks.values():
-        estimates = _trusted_estimates(path, run, task)
-        metric = _main_metric(task, estimates)
-        estimate = estimates[metric][OVERALL] if metric else None
+        metric, estimate = _main_estimate(path, run, task)
         yield {
             "path": str(path),
             "class": option_text(run, "model"),
@@ -120,10 +118,12 @@ def _list_tasks(path: Path) -> Iterator[ListedTask]:
         }
 
 
-def _trusted_estimates(path: Path, run: Run, task: TaskRun) -> Estimates:
-    """The estimates in the results file; those of the samples, with a warning, if they differ.
+def _main_estimate(path: Path, run: Run, task: TaskRun) -> tuple[str, Estimate | None]:
+    """The main metric of a task with its value over all rows; "" and None without one.
 
-    Of the intervals only that of the main metric is compared. Those of all would take seconds.
+    They are those of the results file. If its estimates differ from those of the samples, they are
+    those of the samples, with a warning. Of the intervals only that of the main metric is compared.
+    Those of all would take seconds.
 
     Args:
         path: of the run's files, for the warning.
@@ -132,12 +132,13 @@ def _trusted_estimates(path: Path, run: Run, task: TaskRun) -> Estimates:
     """
     # Without a results file there are only those of the samples.
     estimates = task.reported_estimates or task.estimates
-    main_metric = _main_metric(task, estimates)
-    contradictions = task.contradictions_of([main_metric])
+    metric = _main_metric(task, estimates)
+    contradictions = task.contradictions_of([metric])
     if contradictions:
         warn(f"{path}: {contradiction_warning(run, task, contradictions)}")
-        return task.estimates
-    return estimates
+        estimates = task.estimates
+        metric = _main_metric(task, estimates)
+    return metric, estimates[metric][OVERALL] if metric else None
 
 
 def _main_metric(task: TaskRun, estimates: Estimates) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from figlang_tasks.cli import next_report_line
 from figlang_tasks.cli.finished_task import FinishedTask, metrics_to_show, read_finished_task
 from figlang_tasks.cli.placement import placement_line, result_line
 from figlang_tasks.core.benchmark import names_with, of_dataset, sources
@@ -63,7 +63,7 @@ def next_commands(results: Iterable[Mapping[str, Any]], folder: Path) -> str:
         results: those of the run, as the harness returns them, or the contents of results files.
         folder: where its samples were saved.
     """
-    commands = f"next: figlang report {shlex.quote(str(folder))} -o report.html"
+    commands = next_report_line(folder)
     if any(_leaves_answers_to_read(content) for content in results):
         command = read_command(str(folder))
         commands += f"\nto have a language model read what is left: {command}"
@@ -134,11 +134,11 @@ def _paragraphs_of_task(task: FinishedTask, model: str) -> list[str]:
         paragraphs.append("parts overlap: a row counts in each that it belongs to")
     if task.conditions.scorer:
         paragraphs.append(f"explanation scorer: {task.conditions.scorer}")
-    protocol = published_tables.protocol_text(task.name, task.published_metrics)
+    protocol = published_tables.protocol_text(task.name, task.comparable_metrics.names)
     if protocol:
         paragraphs.append(f"published, not measured here: {protocol}")
-    if task.left_out:
-        paragraphs.append(task.left_out)
+    if task.comparable_metrics.left_out:
+        paragraphs.append(task.comparable_metrics.left_out)
     lines = [placement_line(task), result_line(task, model)]  # Each may be "".
     paragraphs.append("\n".join(filter(None, lines)))
     if task.unread_warning:
@@ -153,7 +153,7 @@ def _table_of_task(task: FinishedTask) -> str:
     published_rows: list[tuple[str, Mapping[str, published.PublishedFigure]]] = []
     # If no metric tells anything, all are shown: a table has some column.
     columns = set(metrics_to_show(task.estimates) or task.estimates)
-    for label, scope, figures in published_tables.table_lines(task.name, task.published_metrics):
+    for label, scope, figures in published_tables.table_lines(task.name, task.comparable_metrics.names):
         if scope != OVERALL:
             label = f"{label}: {measures.scope_text(scope)}"
         published_rows.append((label, figures))

@@ -27,6 +27,8 @@ from figlang_tasks.core.request import Request
 if TYPE_CHECKING:
     import datasets
 
+    from figlang_tasks.core.choice import Choice
+    from figlang_tasks.core.record import Record
     from figlang_tasks.scoring.task import Task
 
 PACKAGE = "figlang_tasks.benchmarks"
@@ -122,6 +124,16 @@ class Benchmark:
             return Parts()
         parts: Parts = module.PARTS
         return parts
+
+    def choice(self, record: Record) -> Choice | None:
+        """The choice that the task behind a record offers, from its module ``choice``; None if its
+        answers choose nothing, or without such a module.
+        """
+        module = self.module("choice")
+        if module is None:
+            return None
+        choice: Choice | None = module.choice_of(record)
+        return choice
 
     @property
     def tasks(self) -> tuple[Task, ...]:

@@ -1,5 +1,7 @@
-"""Checks files before they are read: only regular files, and none above a plausible size
-(docs/security.md).
+"""Checks files before they are read, and folders before they are written.
+
+Only regular files are read, and none above a plausible size (docs/security.md). A folder that holds
+something is not overwritten.
 """
 
 from __future__ import annotations
@@ -10,6 +12,8 @@ import stat
 import zipfile
 from pathlib import Path
 from typing import Final
+
+from figlang_tasks.core.errors import FigLangError
 
 MEBIBYTE: Final = 1 << 20
 MOST_BYTES: Final = 256 * MEBIBYTE
@@ -92,6 +96,17 @@ def read_member(archive: zipfile.ZipFile, name: str) -> bytes:
             if len(content) > limit:
                 raise zipfile.BadZipFile(f"{name} has more than {_gibibytes(limit)} unpacked")
     return bytes(content)
+
+
+def check_is_free(folder: Path) -> None:
+    """Raise a `FigLangError` unless a folder to write does not exist, or is empty."""
+    if not folder.exists():
+        return
+    if folder.is_dir() and not any(folder.iterdir()):
+        return
+    raise FigLangError(
+        f"{folder} exists already and is not overwritten: remove it, or choose another --output"
+    )
 
 
 def _gibibytes(size: int) -> str:

@@ -77,6 +77,11 @@ class Source:
         return self.revision or self.unpinned
 
     @property
+    def wanted_revision(self) -> str:
+        """The revision that a run reads: the user's pin, else ours, else the default branch."""
+        return os.environ.get(self.pin_variable) or self.revision or "main"
+
+    @property
     def page(self) -> str:
         return f"https://huggingface.co/datasets/{self.repository}"
 
@@ -291,7 +296,7 @@ def _download(origin: Source, patterns: Sequence[str]) -> Snapshot:
     from huggingface_hub import errors, snapshot_download
 
     assert origin.repository is not None
-    revision = os.environ.get(origin.pin_variable) or origin.revision or "main"
+    revision = origin.wanted_revision
     logger.info(f"figlang_tasks: {origin.name} from {origin.repository}@{revision}")
     refused = refusal(origin.repository) if patterns else None
     try:
@@ -410,15 +415,27 @@ def model_commit(
     return commit
 
 
-def cached_commit(repository: str, revision: str, cache_dir: str | None = None) -> str | None:
-    """The commit that a revision of a model stood for when it was downloaded last; None if it never
-    was.
+def cached_commit(
+    repository: str, revision: str, cache_dir: str | None = None, kind: str = "model"
+) -> str | None:
+    """The commit that a revision of a repository stood for when it was downloaded last; None if it
+    never was.
+
+    Args:
+        repository: ``OWNER/NAME``.
+        revision: a branch, a tag or a commit.
+        cache_dir: the folder of the local cache; None: that of the hub's library.
+        kind: ``model`` or ``dataset``.
     """
     from huggingface_hub import errors, snapshot_download
 
     try:
         folder = snapshot_download(
-            repository, revision=revision, local_files_only=True, cache_dir=cache_dir
+            repository,
+            repo_type=kind,
+            revision=revision,
+            local_files_only=True,
+            cache_dir=cache_dir,
         )
     except errors.LocalEntryNotFoundError:
         return None

@@ -11,15 +11,15 @@ import inspect
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from figlang_tasks.core import hub, redaction
 from figlang_tasks.core.errors import FigLangError
+from figlang_tasks.core.packages import package_versions
 
 PACKAGES = ("figlang-tasks", "lmms-eval", "transformers")
 """Make the prompt, the request and the answer: another version of one may give another answer."""
@@ -57,15 +57,6 @@ class Checkpoint:
     cache_dir: str | None = (
         None  # the folder of that cache, where an argument of the model names it
     )
-
-
-def package_versions(packages: Iterable[str]) -> dict[str, str]:
-    """The versions of those packages that are installed."""
-    versions = {}
-    for package in packages:
-        with suppress(PackageNotFoundError):
-            versions[package] = version(package)
-    return versions
 
 
 def model_key(model: object, model_args: Any, commits: Mapping[str, str] | None = None) -> str:

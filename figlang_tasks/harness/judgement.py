@@ -13,7 +13,8 @@ from loguru import logger
 
 from figlang_tasks.answers.next_question import texts_of_row, without_next_questions
 from figlang_tasks.core import notes, redaction
-from figlang_tasks.harness.identity import PACKAGES, package_versions
+from figlang_tasks.core.packages import package_versions
+from figlang_tasks.harness.identity import PACKAGES
 from figlang_tasks.scoring import OVERALL, Task, to_json
 from figlang_tasks.scoring.evaluation import guarded
 from figlang_tasks.scoring.records import REPEAT

@@ -68,11 +68,8 @@ class KeptAnswers:
         self._by_key: dict[str, KeptAnswer] = {}
         if self.path.exists():
             self._read()
-        elif folder.exists() and not _is_empty_folder(folder):
-            raise FigLangError(
-                f"{folder} exists already and is not overwritten: remove it, or choose another"
-                " --output"
-            )
+        else:
+            files.check_is_free(folder)
 
     @property
     def is_empty(self) -> bool:
@@ -163,10 +160,6 @@ class KeptAnswers:
                 logger.warning(
                     f"figlang_tasks: {self.path}, line {number} is no answer and is left out"
                 )
-
-
-def _is_empty_folder(path: Path) -> bool:
-    return path.is_dir() and not any(path.iterdir())
 
 
 def _line(json_object: Mapping[str, object]) -> bytes:

@@ -94,17 +94,19 @@ def unanswered(
 
 
 def ask(
-    unread: UnreadAnswers,
+    questions: Sequence[UnreadAnswer],
+    model: str,
     kept_answers: KeptAnswers,
     usage: Usage,
     *,
     concurrency: int,
     max_tokens: int,
 ) -> None:
-    """Ask the questions that are still to be asked, and keep each answer as it arrives.
+    """Ask a model questions, and keep each answer as it arrives.
 
     Args:
-        unread: the answers that a model has to read.
+        questions: those that are still to be asked, as `unanswered` gives them.
+        model: the language model.
         kept_answers: those of the model so far.
         usage: counts the requests.
         concurrency: requests at the same time.
@@ -113,7 +115,6 @@ def ask(
     Raises:
         FigLangError: there is no key, or several requests failed one after the other.
     """
-    questions = unanswered(unread, kept_answers, max_tokens)
     if not questions:
         kept_answers.open()
         return
@@ -124,7 +125,7 @@ def ask(
         if not reply.error:
             kept_answers.add(question.key, reply, max_tokens)
 
-    server = ModelServer(unread.model, max_tokens)
+    server = ModelServer(model, max_tokens)
     kept_answers.open()
     ask_all(
         server,

@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from figlang_tasks.answers.text import Answer
 from figlang_tasks.core import notes
-from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.core.choice import Choice
 from figlang_tasks.core.errors import FigLangError, RunError
 from figlang_tasks.core.prompting import render
@@ -132,7 +131,8 @@ def find_unread(run: Run, model: str) -> UnreadAnswers:
     tasks: dict[str, ReadableTask] = {}
     left_out: dict[str, str] = {}
     for name, task in run.tasks.items():
-        choice = choice_of(task.benchmark, task)
+        with task.reporting_damage():
+            choice = task.benchmark.choice(task.records[0])
         reason = _why_left_out(task, choice)
         if choice is None or reason:  # without a choice there is always a reason
             left_out[name] = reason
@@ -151,16 +151,6 @@ def find_unread(run: Run, model: str) -> UnreadAnswers:
             f"{run.path} has no task whose answers choose something in words ({reasons})"
         )
     return UnreadAnswers(run, model, tasks, left_out)
-
-
-def choice_of(benchmark: Benchmark, task: TaskRun) -> Choice | None:
-    """The choice that a task offers; None if its answers choose nothing."""
-    module = benchmark.module("choice")
-    if module is None:
-        return None
-    with task.reporting_damage():
-        choice: Choice | None = module.choice_of(task.records[0])
-    return choice
 
 
 def _why_left_out(task: TaskRun, choice: Choice | None) -> str:

@@ -142,16 +142,25 @@ class RunConditions:
         return (self.scorer or "no known scorer").partition("|")[0]
 
 
+class ComparableMetrics(NamedTuple):
+    """The metrics whose published figures are comparable with runs.
+
+    Attributes:
+        names: their full names.
+        left_out: why the figures of other metrics are left out, in a sentence without a full stop;
+            "" if none are, or if nothing was published.
+    """
+
+    names: list[str]
+    left_out: str
+
+
 def comparable_metrics(
     task: str, metrics: Collection[str], runs: Iterable[RunConditions]
-) -> tuple[list[str], str]:
-    """The metrics whose published figures are comparable with all runs, and why others are not.
+) -> ComparableMetrics:
+    """Those of some metrics whose published figures are comparable with all runs.
 
     Runs must have all rows of the paper, and for explanation scores the paper's scorer.
-
-    Returns:
-        Names from `metrics`, and a sentence without a full stop about what is left out: "" if
-        nothing is, or if nothing was published.
     """
     figures = figures_of_task(task)
     metrics_in_short_table = {figure.metric for figure in figures if figure.is_in_short_table}
@@ -159,12 +168,12 @@ def comparable_metrics(
         metric for metric in dict.fromkeys(metrics) if metric in metrics_in_short_table
     ]
     if not published_metrics:
-        return [], ""
+        return ComparableMetrics([], "")
 
     runs = list(runs)
     reason = _why_other_rows(runs, _rows_of_figures(task))
     if reason:
-        return [], f"published figures are left out: they are of {reason}"
+        return ComparableMetrics([], f"published figures are left out: they are of {reason}")
 
     # All published figures of a metric of one task have the same scorer.
     paper_scorers = {figure.metric: figure.scorer for figure in figures}
@@ -182,7 +191,7 @@ def comparable_metrics(
         _why_other_scorer(runs, metrics_of_scorer, paper_scorer)
         for paper_scorer, metrics_of_scorer in left_out_by_scorer.items()
     ]
-    return comparable, "; ".join(reasons)
+    return ComparableMetrics(comparable, "; ".join(reasons))
 
 
 def _rows_of_figures(task: str) -> int | str | None:

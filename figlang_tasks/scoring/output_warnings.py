@@ -202,8 +202,7 @@ def _remedies(readings: Readings | None, records: Sequence[Record], run: str) ->
 def _offers_choice(record: Record) -> bool:
     """Whether the task of a record says what its answers choose from (module ``choice``)."""
     benchmark, _ = parse_request(record["request"])
-    choice = benchmark.module("choice")
-    return choice is not None and choice.choice_of(record) is not None
+    return benchmark.choice(record) is not None
 
 
 def read_command(run: str) -> str:

@@ -233,13 +233,13 @@ def _pairs(references: Sequence[str], candidates: Sequence[str | None]) -> list[
     ]
 
 
-def scorer_weights() -> dict[Weights, str]:
-    """The weights of the papers' scorers, each with the scorers that it is for; ``locate``
-    downloads them.
+def scorer_weights() -> dict[Weights, list[str]]:
+    """The weights of the papers' scorers, each with the names of the scorers that it is for;
+    ``locate`` downloads them.
     """
     users: dict[Weights, list[str]] = {}
     for name, recipe in SCORERS.items():
         for weights in (recipe.bertscore, recipe.bleurt):
             if weights is not None and not weights.package:
                 users.setdefault(weights, []).append(name)
-    return {weights: ", ".join(names) for weights, names in users.items()}
+    return users

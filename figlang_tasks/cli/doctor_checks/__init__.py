@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from importlib import metadata
 from typing import Literal, TypeAlias
 
 from figlang_tasks.cli.tasks import MINI
@@ -55,14 +54,6 @@ def error_text(error: BaseException) -> str:
     """
     message_lines = str(error).strip().splitlines() or ["no message"]
     return str(redacted(f"{type(error).__name__}: {message_lines[0]}"))
-
-
-def installed_version(package: str) -> str | None:
-    """The version of an installed package; None if it is not installed."""
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return None
 
 
 def benchmarks_in_need_of(need: str) -> tuple[str, ...]:

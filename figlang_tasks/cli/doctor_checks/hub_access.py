@@ -102,7 +102,10 @@ def _check_dataset(source: hub.Source, can_ask_hub: bool) -> Finding:
     access = _Access("warning", "hub not contacted", how_to_get)
     if can_ask_hub:  # Asked about downloaded data too, for the text.
         access = _ask_for_access(source, how_to_get)
-    commit = _downloaded_commit(source)
+    try:
+        commit = hub.cached_commit(source.repository, source.wanted_revision, kind="dataset")
+    except OSError:  # The cache cannot be read.
+        commit = None
     if commit is not None:
         return Finding(source.name, "ok", f"downloaded, commit {commit[:12]} ({access.text})")
     text = f"not downloaded yet ({access.text})"
@@ -133,7 +136,7 @@ def _ask_for_access(source: hub.Source, how_to_get: str) -> _Access:
     from huggingface_hub import HfApi, constants, errors
 
     assert source.repository is not None
-    revision = _revision(source)
+    revision = source.wanted_revision
     try:
         HfApi().dataset_info(
             source.repository, revision=revision, timeout=constants.HF_HUB_ETAG_TIMEOUT
@@ -155,28 +158,6 @@ def _ask_for_access(source: hub.Source, how_to_get: str) -> _Access:
         text = f"{source.repository} at {revision}: {error_text(error)}"
         return _Access("problem", text, remedy)
     return _Access("ok", "gated, access granted" if source.gated else "open", how_to_get)
-
-
-def _downloaded_commit(source: hub.Source) -> str | None:
-    """The commit of a dataset in the hub's cache; None if it is not there."""
-    from huggingface_hub import snapshot_download
-
-    assert source.repository is not None
-    try:
-        folder = snapshot_download(
-            source.repository,
-            repo_type="dataset",
-            revision=_revision(source),
-            local_files_only=True,
-        )
-    except OSError:
-        return None
-    return Path(folder).name  # The cache names the folder of a snapshot after its commit.
-
-
-def _revision(source: hub.Source) -> str:
-    """The revision that a run reads: the user's pin, else ours, else the default branch."""
-    return os.environ.get(source.pin_variable) or source.revision or "main"
 
 
 def _folder_for(source: hub.Source) -> str:

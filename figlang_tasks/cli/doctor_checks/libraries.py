@@ -15,7 +15,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-from figlang_tasks.cli.doctor_checks import Finding, error_text, installed_version, run_check
+from figlang_tasks.cli.doctor_checks import Finding, error_text, run_check
+from figlang_tasks.core.packages import installed_version
 
 # Both `python -m` and `python -c` look for modules in the working directory first. The package
 # that is installed must be found, so the working directory is taken from the path.

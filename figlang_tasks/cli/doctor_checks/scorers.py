@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from figlang_tasks.cli.doctor_checks import Finding, benchmarks_in_need_of
 from figlang_tasks.core import hub
@@ -18,18 +18,18 @@ from figlang_tasks.metrics.explanation.weights import (
 
 def check_weights() -> Iterator[Finding]:
     """Check for the weights of each explanation scorer that a paper uses."""
-    for weights, scorers in scorer_weights().items():
-        yield _find_weights(weights, scorers)
+    for weights, scorer_names in scorer_weights().items():
+        yield _find_weights(weights, scorer_names)
 
 
-def _find_weights(weights: Weights, scorers: str) -> Finding:
+def _find_weights(weights: Weights, scorer_names: Sequence[str]) -> Finding:
     """Find out where the weights of a model are, without downloading them.
 
     Args:
         weights: those of the model.
-        scorers: the names of the scorers that use it: ``vflute25, figlang24``.
+        scorer_names: the scorers that use it.
     """
-    scorer_names = scorers.split(", ")
+    scorers = ", ".join(scorer_names)
     concerns = tuple(
         benchmark.name for benchmark in benchmarks().values() if benchmark.scorer in scorer_names
     )

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from figlang_tasks.cli.doctor_checks import (
-    Finding,
-    Status,
-    benchmarks_in_need_of,
-    installed_version,
-)
+from figlang_tasks.cli.doctor_checks import Finding, Status, benchmarks_in_need_of
 from figlang_tasks.cli.tasks import MINI
 from figlang_tasks.core.benchmark import benchmarks
+from figlang_tasks.core.packages import installed_version, package_versions
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
@@ -43,25 +39,28 @@ def check_packages() -> Iterator[Finding]:
     folder = Path(figlang_tasks.__file__).parent
     yield Finding("figlang_tasks", "ok", f"{figlang_tasks.__version__} in {folder}")
 
+    purpose_by_extra = _purpose_by_extra()
     for text in metadata.requires("figlang-tasks") or ():
-        finding = _check_requirement(Requirement(text))
+        finding = _check_requirement(Requirement(text), purpose_by_extra)
         if finding is not None:
             yield finding
 
-    versions = []
-    for package in LISTED_PACKAGES:
-        version = installed_version(package)
-        if version is not None:
-            versions.append(f"{package} {version}")
-    yield Finding("packages", "ok", ", ".join(versions))
+    versions = package_versions(LISTED_PACKAGES)
+    text = ", ".join(f"{package} {version}" for package, version in versions.items())
+    yield Finding("packages", "ok", text)
 
 
-def _check_requirement(requirement: Requirement) -> Finding | None:
+def _check_requirement(
+    requirement: Requirement, purpose_by_extra: Mapping[str, str]
+) -> Finding | None:
     """A finding if a required package is missing, too old or too new; None if all is well.
 
     None also if the package is required by an extra alone that no user needs.
+
+    Args:
+        requirement: what must be installed.
+        purpose_by_extra: what `_purpose_by_extra` returns.
     """
-    purpose_by_extra = _purpose_by_extra()
     extra = _extra_of(requirement, list(purpose_by_extra))
     if extra is None:
         return None

@@ -98,15 +98,11 @@ class TaskResults:
                 percentages[run] = in_percent(estimate)
         return percentages
 
-    def comparable_metrics(self, names: Collection[str]) -> tuple[list[str], str]:
-        """The metrics whose published values are comparable with all runs, and why others are not.
+    def comparable_metrics(self, names: Collection[str]) -> published.ComparableMetrics:
+        """Those of some metrics whose published values are comparable with all runs.
 
         Args:
             names: metrics with their scopes (``f1@60_muse``).
-
-        Returns:
-            Some of the `names`, and a reason without a full stop; "" if no metric with published
-            values is left out.
         """
         conditions = [task_run.conditions for task_run in self.runs.values()]
         return published.comparable_metrics(self.task, names, conditions)
