@@ -230,20 +230,17 @@ def _agree_on_explanations(
     agreed_adequacy = figures.unanimous(counted.adequate)
     counted_explanations = explanations.loc[counted.adequate.index]
     system_of = counted_explanations["system"]
-    report = ExplanationReport(
-        written_by="figlang judge agree",
-        key={"sheet": key["sheet"]},
-        data=key["data"],
-        annotators=annotators,
-        items=len(gold),
-        items_counted=len(counted_items),
-        any_label=any_label,
-        pairs=_pairs(counted, system_of, systems),
-        systems=_systems(systems, system_of, agreed_adequacy, counted.error),
-        explanation_score=_score_as_predictor(
+    report: ExplanationReport = {
+        **figures.report_head(key, annotators),
+        "items": len(gold),
+        "items_counted": len(counted_items),
+        "any_label": any_label,
+        "pairs": _pairs(counted, system_of, systems),
+        "systems": _systems(systems, system_of, agreed_adequacy, counted.error),
+        "explanation_score": _score_as_predictor(
             key["scorer"], counted_explanations["score"], agreed_adequacy
         ),
-    )
+    }
     if len(annotators) > 2:  # kappa is of two annotators alone
         report["alpha"] = _agreement(figures.alpha, counted, system_of, systems)
     if counted.preferred is not None:
