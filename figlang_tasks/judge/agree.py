@@ -31,8 +31,7 @@ from figlang_tasks.judge.reports import (
 )
 from figlang_tasks.judge.sheet import ERRORS, NO_PREFERENCE
 from figlang_tasks.metrics.agreement import best_f1
-
-LABELS = ("contradiction", "entailment")
+from figlang_tasks.scoring.explained import LABEL_NAMES
 
 Coefficient: TypeAlias = Callable[[pd.DataFrame], float | None]
 """A coefficient of agreement over a table of judgements; None where it is undefined."""
@@ -126,7 +125,7 @@ def _explanations(key: ExplanationKey) -> pd.DataFrame:
                     "letter": letter,
                     "system": system,
                     "score": item["scores"][letter],
-                    "gold": LABELS[item["gold"]],
+                    "gold": LABEL_NAMES[item["gold"]],
                 }
             )
     columns = ["item", "letter", "system", "score", "gold"]
