@@ -31,8 +31,7 @@ from figlang_tasks.judge.reports import (
 )
 from figlang_tasks.judge.sheet import ERRORS, NO_PREFERENCE
 from figlang_tasks.metrics.agreement import best_f1
-
-LABELS = ("contradiction", "entailment")
+from figlang_tasks.scoring.explained import LABEL_NAMES
 
 Coefficient: TypeAlias = Callable[[pd.DataFrame], float | None]
 """A coefficient of agreement over a table of judgements; None where it is undefined."""
@@ -126,7 +125,7 @@ def _explanations(key: ExplanationKey) -> pd.DataFrame:
                     "letter": letter,
                     "system": system,
                     "score": item["scores"][letter],
-                    "gold": LABELS[item["gold"]],
+                    "gold": LABEL_NAMES[item["gold"]],
                 }
             )
     columns = ["item", "letter", "system", "score", "gold"]
@@ -230,20 +229,17 @@ def _agree_on_explanations(
     agreed_adequacy = figures.unanimous(counted.adequate)
     counted_explanations = explanations.loc[counted.adequate.index]
     system_of = counted_explanations["system"]
-    report = ExplanationReport(
-        written_by="figlang judge agree",
-        key={"sheet": key["sheet"]},
-        data=key["data"],
-        annotators=annotators,
-        items=len(gold),
-        items_counted=len(counted_items),
-        any_label=any_label,
-        pairs=_pairs(counted, system_of, systems),
-        systems=_systems(systems, system_of, agreed_adequacy, counted.error),
-        explanation_score=_score_as_predictor(
+    report: ExplanationReport = {
+        **figures.report_head(key, annotators),
+        "items": len(gold),
+        "items_counted": len(counted_items),
+        "any_label": any_label,
+        "pairs": _pairs(counted, system_of, systems),
+        "systems": _systems(systems, system_of, agreed_adequacy, counted.error),
+        "explanation_score": _score_as_predictor(
             key["scorer"], counted_explanations["score"], agreed_adequacy
         ),
-    )
+    }
     if len(annotators) > 2:  # kappa is of two annotators alone
         report["alpha"] = _agreement(figures.alpha, counted, system_of, systems)
     if counted.preferred is not None:

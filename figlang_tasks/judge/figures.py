@@ -17,7 +17,7 @@ from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.text import listing
 from figlang_tasks.judge import sheet
 from figlang_tasks.judge.key import ExplanationKey, PictureKey
-from figlang_tasks.judge.reports import Annotator
+from figlang_tasks.judge.reports import Annotator, ReportHead
 from figlang_tasks.judge.sheet import Sheet, Spellings
 from figlang_tasks.metrics.agreement import krippendorff_alpha
 
@@ -86,6 +86,16 @@ def _check_origin(
             f"{filled.path} is of {filled.annotator}, like another sheet: give each annotator a"
             " separate sheet, or write the annotator's name into the column annotator"
         )
+
+
+def report_head(key: ExplanationKey | PictureKey, annotators: Sequence[Annotator]) -> ReportHead:
+    """What every report begins with: the command, the key, its data and the annotators."""
+    return {
+        "written_by": "figlang judge agree",
+        "key": {"sheet": key["sheet"]},
+        "data": key["data"],
+        "annotators": list(annotators),
+    }
 
 
 # --- agreement ---

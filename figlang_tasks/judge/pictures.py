@@ -246,17 +246,14 @@ def agree(key: PictureKey, sheet_paths: Sequence[Path]) -> PictureReport:
         kappa = figures.kappa(votes[list(pair)])
         pairs.append({"annotators": list(pair), "category_kappa": kappa})
 
-    report = PictureReport(
-        written_by="figlang judge agree",
-        key={"sheet": key["sheet"]},
-        data=key["data"],
-        annotators=annotators,
-        pictures=len(votes),
-        with_majority=share(majority_category.count(), len(votes)),
-        systems=systems,
-        pairs=pairs,
-        published=sorting.published,
-    )
+    report: PictureReport = {
+        **figures.report_head(key, annotators),
+        "pictures": len(votes),
+        "with_majority": share(majority_category.count(), len(votes)),
+        "systems": systems,
+        "pairs": pairs,
+        "published": sorting.published,
+    }
     if len(annotators) > 2:  # kappa is of two annotators alone
         report["alpha"] = figures.alpha(votes)
     return report

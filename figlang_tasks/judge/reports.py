@@ -27,6 +27,22 @@ class Annotator(TypedDict, total=False):
     labels_right: float | None
 
 
+class ReportHead(TypedDict):
+    """What every report begins with.
+
+    Attributes:
+        written_by: the command.
+        key: the code of the sheets, under ``sheet``.
+        data: the rows that were read, or of which the prompts were made.
+        annotators: in the order of their sheets.
+    """
+
+    written_by: str
+    key: dict[str, str]
+    data: str
+    annotators: list[Annotator]
+
+
 class AdequacyAgreement(TypedDict):
     """Agreement on adequacy: of each system's explanations, of all, and the mean over systems."""
 
@@ -107,13 +123,9 @@ class Preference(TypedDict):
     none: int
 
 
-class ExplanationReport(TypedDict, total=False):
+class ExplanationReport(ReportHead, total=False):
     """What annotators agree on about explanations."""
 
-    written_by: str
-    key: dict[str, str]
-    data: str
-    annotators: list[Annotator]
     items: int
     items_counted: int
     any_label: bool
@@ -152,13 +164,9 @@ class PicturePair(TypedDict):
     category_kappa: float | None
 
 
-class PictureReport(TypedDict, total=False):
+class PictureReport(ReportHead, total=False):
     """How annotators sort generated pictures."""
 
-    written_by: str
-    key: dict[str, str]
-    data: str
-    annotators: list[Annotator]
     pictures: int
     with_majority: float | None
     systems: list[SortedPictures]

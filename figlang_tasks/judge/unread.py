@@ -22,13 +22,10 @@ from figlang_tasks.judge.kept_answers import key_of
 from figlang_tasks.judge.server import Content, last_object
 from figlang_tasks.results.task_run import Run, TaskRun, outputs
 from figlang_tasks.scoring.read_by_model import ReadingStatus, headline_measure
-from figlang_tasks.scoring.readings import READ_BY
+from figlang_tasks.scoring.readings import READ_BY, has_unread_words
 
 _BY_SCORES: Final = ("scores", "no_scores")
 """Statuses of answers that are scores."""
-
-_STATUSES_NOT_TO_READ: Final = ("read", "empty", "missing", *_BY_SCORES)
-"""Statuses of answers that were read already, have no words, or are scores."""
 
 _HEAD_CHARACTERS = 4_000
 _TAIL_CHARACTERS = 8_000
@@ -207,7 +204,7 @@ def _unread_text(task: TaskRun, sample: Mapping[str, Any], choice: Choice) -> st
     An answer is not to be read if it was read already, is empty, is a refusal or is scores.
     """
     record = sample["sample"]
-    if record["status"] in _STATUSES_NOT_TO_READ:
+    if not has_unread_words(record):
         return ""
     output = _output(task, sample)
     if notes.is_refusal(output):  # by the server of the evaluated model

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from figlang_tasks.core.card import OPEN, Answer, Card, Texts, clip, outcome
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.record import Document, Record
-
-_LABELS = {1: "entailment", 0: "contradiction"}
+from figlang_tasks.scoring.explained import LABEL_NAMES
 
 
 def card(data: DataId, records: Sequence[Record], document: Document) -> Card:
@@ -23,7 +22,7 @@ def card(data: DataId, records: Sequence[Record], document: Document) -> Card:
     return {
         "source": record["report_group"],
         "facts": texts_of(document or {}),
-        "gold": [("label", _LABELS[record["gold"]])],
+        "gold": [("label", LABEL_NAMES[record["gold"]])],
         "reference": clip(record["reference"]),
     }
 
@@ -66,11 +65,11 @@ def blind_answer(records: Sequence[Record]) -> Answer:
     predicted = record["predicted"]
     strict_label = record["predicted_strict"]  # what a careful reader takes the output for
     card_answer: Answer = {
-        "predicted": _LABELS.get(predicted, "none"),
+        "predicted": LABEL_NAMES.get(predicted, "none"),
         "outcome": outcome(is_right=False, is_answered=predicted is not None, otherwise=OPEN),
         "explanation": clip(record["explanation"] or ""),
         "said": [],
     }
     if strict_label != predicted:
-        card_answer["said"] = [("a careful reader sees", _LABELS.get(strict_label, "no label"))]
+        card_answer["said"] = [("a careful reader sees", LABEL_NAMES.get(strict_label, "no label"))]
     return card_answer

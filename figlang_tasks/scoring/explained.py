@@ -23,6 +23,9 @@ from figlang_tasks.scoring.statistics import grouped, ratio
 MEAN_SCORE = "explanation_score"
 """The metric that is the mean score of the explanations."""
 
+LABEL_NAMES = {1: "entailment", 0: "contradiction"}
+"""The names of the labels, by their numbers in records."""
+
 # --- records ---
 
 

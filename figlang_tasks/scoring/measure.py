@@ -219,6 +219,15 @@ class Measure:
             return None
         return statistic
 
+    def overall_statistic(self, records: Sequence[Record]) -> Statistic | None:
+        """The statistic of all rows, from those of these records that count; None without a value.
+
+        The scopes get no statistics. But the records are split into them, so that a record whose
+        scope is damaged raises as it does in `statistics_by_scope`.
+        """
+        counted = self.records_by_scope(records).get(OVERALL)
+        return None if counted is None else self.statistic_of(counted)
+
     def _mean_of_groups(self, groups: Sequence[Sequence[Record]]) -> Statistic | None:
         """The unweighted mean of the groups' values; None if one of them has no value."""
         statistics: list[Statistic] = []

@@ -12,7 +12,6 @@ from typing import Any, Final, Literal, TypeAlias, TypedDict, TypeVar
 
 from figlang_tasks.core.record import Record
 from figlang_tasks.metrics.significance import Statistic
-from figlang_tasks.scoring.estimates import OVERALL
 from figlang_tasks.scoring.evaluation import Measures
 from figlang_tasks.scoring.measure import Measure, StatisticOfRecords
 from figlang_tasks.scoring.readings import READ_BY
@@ -107,7 +106,7 @@ def headline_measure(measures: Measures, records: Sequence[Record]) -> Measure |
     for measure in sorted(measures.all, key=lambda measure: measure.order):
         if measure.is_diagnostic:  # these come last
             return None
-        if measure.is_recomputable and OVERALL in measure.statistics_by_scope(records):
+        if measure.is_recomputable and measure.overall_statistic(records) is not None:
             return measure
     return None
 

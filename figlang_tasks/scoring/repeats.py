@@ -53,10 +53,7 @@ def _value_of_majority(repeats: Sequence[Sequence[Record]], measure: Measure) ->
             answers_by_row.setdefault(record["id"], []).append(record)
 
     majority = [_majority_record(answers, measure.answer) for answers in answers_by_row.values()]
-    counted = [record for record in majority if measure.counts(record)]
-    if not counted:
-        return None
-    statistic = measure.statistic_of(counted)
+    statistic = measure.overall_statistic(majority)
     return None if statistic is None else statistic.total()
 
 

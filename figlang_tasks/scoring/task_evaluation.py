@@ -14,7 +14,7 @@ from figlang_tasks.core import status
 from figlang_tasks.core.record import Record
 from figlang_tasks.scoring import explanations
 from figlang_tasks.scoring.estimates import OVERALL, Estimates
-from figlang_tasks.scoring.evaluation import STDERR_RESAMPLES, evaluate, guarded
+from figlang_tasks.scoring.evaluation import evaluate, guarded
 from figlang_tasks.scoring.output_warnings import UNFINISHED, is_thought_alone, output_warnings
 from figlang_tasks.scoring.readings import count_readings
 from figlang_tasks.scoring.repeats import RepeatsSummary, evaluate_repeats
@@ -92,7 +92,7 @@ class TaskEvaluation:
             explanation_scores = explanations.score(records, task.scheme, scorer_option)
         _log_warnings(task, records, outputs, task_name)
         # In a run a measure that fails has NaN, and measures log what they leave out.
-        estimates = evaluate(records, measures, STDERR_RESAMPLES, in_run=True)
+        estimates = evaluate(records, measures, in_run=True)
 
         def compute_repeats() -> RepeatsSummary | None:
             return evaluate_repeats(records, measures, estimates)
@@ -131,6 +131,6 @@ def _log_warnings(
     def find_warnings() -> list[str]:
         return output_warnings(task.measures.by_name, records, outputs)
 
-    no_warnings: list[str] = []
-    for warning in guarded("parse_rate", find_warnings, fallback=no_warnings):
+    warnings: list[str] = guarded("parse_rate", find_warnings, fallback=[])
+    for warning in warnings:
         logger.warning(f"figlang_tasks: {task_name}: {warning}")
