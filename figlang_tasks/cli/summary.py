@@ -153,7 +153,9 @@ def _table_of_task(task: FinishedTask) -> str:
     published_rows: list[tuple[str, Mapping[str, published.PublishedFigure]]] = []
     # If no metric tells anything, all are shown: a table has some column.
     columns = set(metrics_to_show(task.estimates) or task.estimates)
-    for label, scope, figures in published_tables.table_lines(task.name, task.comparable_metrics.names):
+    for label, scope, figures in published_tables.table_lines(
+        task.name, task.comparable_metrics.names
+    ):
         if scope != OVERALL:
             label = f"{label}: {measures.scope_text(scope)}"
         published_rows.append((label, figures))
