@@ -192,7 +192,7 @@ def _compare_task(
     task: str, runs_by_name: RunsByName, choice: MetricChoice, resamples: int, seed: int
 ) -> list[Difference]:
     """The differences between every two runs on one task, one for each chosen metric and scope."""
-    measures_by_name = declared_measures(runs_by_name)
+    measures_by_name = declared_measures(all_runs(runs_by_name))
     estimates_by_name: dict[str, list[dict[MetricScope, Estimate]]] = {}
     for name, runs in runs_by_name.items():
         estimates_by_name[name] = [finite_estimates(run) for run in runs]

@@ -82,10 +82,10 @@ def finite_estimates(run: TaskRun) -> dict[MetricScope, Estimate]:
     return estimates
 
 
-def declared_measures(runs_by_name: RunsByName) -> dict[str, Measure]:
-    """The measures of the runs by name, in the order of tables."""
+def declared_measures(runs: Iterable[TaskRun]) -> dict[str, Measure]:
+    """The measures of any run by name, in the order of tables."""
     measures_by_name: dict[str, Measure] = {}
-    for run in all_runs(runs_by_name):
+    for run in runs:
         measures_by_name.update(run.measures.by_name)
     return measures_by_name
 

@@ -30,6 +30,7 @@ from figlang_tasks.report.sections.differences import compare_pairs
 from figlang_tasks.results import comparison, runs
 from figlang_tasks.results.task_run import Run
 from figlang_tasks.scoring import Estimate
+from figlang_tasks.scoring.readings import READ_BY
 
 HOSTILE = '</td><script>alert("$1$")</script>'
 NOT_NEEDED = re.compile("flute$|random4|caption|swap|vqa|_mw$")
@@ -184,6 +185,25 @@ def test_the_table_of_metrics_has_the_reported_values_in_percent() -> None:
         " (V-FLUTE, arXiv 2405.01474, section 4.2 and Table 4)"
     )
     assert table.tooltips.keys() <= set(table.cells.columns)
+
+
+def test_a_metric_that_only_a_later_run_has_is_in_the_table_of_metrics() -> None:
+    """As where `figlang judge read` was run on a later run alone."""
+    task = "figlang_mini_irfl_detect_idiom"
+    not_judged, strong = [with_tasks(run, task) for run in weak_and_strong()]
+    samples = []
+    for sample in strong.tasks[task].samples:
+        samples.append({**sample, "sample": {**sample["sample"], READ_BY: None}})
+    # Without reported values, those of the samples are shown.
+    task_run = replace(strong.tasks[task], samples=tuple(samples), reported={})
+    judged = replace(strong, tasks={task: task_run})
+
+    table = table_of(section_of(sections.build([not_judged, judged]), "-numbers"), task)
+    (cells_not_judged,) = run_cells(table, HOSTILE)
+    (cells_judged,) = run_cells(table, "strong")
+    assert cells_not_judged["acc_read_by_model"] == ""
+    assert cells_judged["acc_read_by_model"] == cells_judged["acc"] != ""
+    assert "A language model read the answers" in table.tooltips["acc_read_by_model ↑"]
 
 
 def test_what_failed_is_told() -> None:

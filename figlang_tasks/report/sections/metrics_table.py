@@ -77,7 +77,7 @@ def _metrics_table(results: Sequence[TaskResults]) -> Table:
     # The names of other columns ("run", "task", "scope", "n") stay: an arrow is for metrics alone.
     cells = cells.rename(columns=measures.name_with_arrow)
     cells = cells.rename(columns={"scope": results[0].benchmark.parts.kind})
-    declared = results[0].first.measures.by_name
+    declared = results[0].measures_by_name
     tooltips = {measures.name_with_arrow(metric): declared[metric].meaning for metric in metrics}
     return Table(listing(tasks), cells, " ".join(notes), tooltips)
 

@@ -12,6 +12,7 @@ from figlang_tasks.core.benchmark import Benchmark, source_of, sources
 from figlang_tasks.report.charts import IntervalGroup, Reference
 from figlang_tasks.report.charts.chart import ReferenceKind
 from figlang_tasks.results import measures, published, published_tables
+from figlang_tasks.results.metric_choice import declared_measures
 from figlang_tasks.results.task_run import Run, TaskRun
 from figlang_tasks.scoring import OVERALL, Estimate, Measure, full_name
 
@@ -44,6 +45,11 @@ class TaskResults:
     def benchmark(self) -> Benchmark:
         return self.first.benchmark
 
+    @property
+    def measures_by_name(self) -> dict[str, Measure]:
+        """The measures of any run; a run may have one more, of answers that a model has read."""
+        return declared_measures(self.runs.values())
+
     def overall_metrics(self) -> list[str]:
         """The metrics that any run has a value of over all rows; diagnostics of each run last."""
         metrics: dict[str, None] = {}  # a set that keeps its order
@@ -66,10 +72,8 @@ class TaskResults:
             scored_metrics = self.first.metrics_of_explanations
             shared_metrics = [metric for metric in shared_metrics if metric not in scored_metrics]
 
-        measures_by_name: dict[str, Measure] = {}
-        for task_run in self.runs.values():
-            measures_by_name.update(task_run.measures.by_name)
         candidates = shared_metrics or self.overall_metrics()
+        measures_by_name = self.measures_by_name
         metric = measures.headline_metric(candidates, measures_by_name)
         if not metric:  # no run has a value over all rows
             return None
