@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from figlang_tasks.cli import next_report_line
 from figlang_tasks.cli.finished_task import FinishedTask, metrics_to_show, read_finished_task
 from figlang_tasks.cli.placement import placement_line, result_line
-from figlang_tasks.core.benchmark import names_with, of_dataset, sources
 from figlang_tasks.results import frame, measures, published, published_tables, results_file, tables
 from figlang_tasks.scoring import OVERALL
 from figlang_tasks.scoring.output_warnings import has_unread_texts, read_command, unread_warning
@@ -76,23 +75,10 @@ def _leaves_answers_to_read(results: Mapping[str, Any]) -> bool:
         metadata = results_file.measured_metadata(results, name) or {}  # {} for tasks of others
         counts_of_answers = metadata.get("readings")
         has_many_unread = bool(unread_warning(counts_of_answers))
-        can_be_read = has_unread_texts(counts_of_answers) and _offers_choice(results, name)
+        can_be_read = has_unread_texts(counts_of_answers) and metadata.get("offers_choice")
         if has_many_unread and can_be_read:
             return True
     return False
-
-
-def _offers_choice(results: Mapping[str, Any], name: str) -> bool:
-    """Whether a benchmark says what its answers choose from (``choice``); True if it is unknown.
-
-    Args:
-        results: those that the task is in.
-        name: of the task.
-    """
-    request = str(results["configs"][name].get("dataset_name"))
-    dataset = request.partition(",")[0]  # of `IRFL,figure=idiom`, say
-    is_ours = dataset in sources()
-    return not is_ours or of_dataset(dataset).name in names_with("choice")
 
 
 def _tasks_by_table(results: Mapping[str, Any], our_tasks: Collection[str]) -> dict[str, list[str]]:

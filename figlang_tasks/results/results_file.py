@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from pydantic import BaseModel, StrictInt, ValidationError
+from pydantic import BaseModel, StrictBool, StrictInt, ValidationError
 
 from figlang_tasks import scoring
 from figlang_tasks.core.errors import RunError
@@ -123,6 +123,7 @@ class _Metadata(BaseModel):
     prompt_hash: str | None = None
     explanation_scorer: str | None = None
     readings: _Readings | None = None
+    offers_choice: StrictBool | None = None
 
 
 class _Config(BaseModel):

@@ -15,7 +15,7 @@ from figlang_tasks.results import files
 from figlang_tasks.results.results_file import read_results_file
 from figlang_tasks.results.task_run import Run, TaskRun
 from figlang_tasks.scoring import OVERALL, Estimates, to_json
-from figlang_tasks.scoring.readings import count_readings
+from figlang_tasks.scoring.readings import readings_metadata
 
 
 @dataclass(frozen=True)
@@ -84,10 +84,9 @@ def _add_values(changed: ChangedTask, results: dict[str, Any]) -> None:
         **(config.get("metadata") or {}),
         **changed.metadata,
         "measures": to_json(task.reported),
+        # Again, since records of a samples file without results may not have been read yet.
+        **readings_metadata(task.records),
     }
-    readings = count_readings(task.records)
-    if readings:  # Records of a samples file without results may not have been read yet.
-        metadata["readings"] = readings
     config["metadata"] = metadata
 
 

@@ -10,7 +10,6 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from figlang_tasks.answers.text import Answer
-from figlang_tasks.core.benchmark import parse_request
 from figlang_tasks.core.record import Record
 from figlang_tasks.core.text import listing, printable
 from figlang_tasks.scoring.measure import Measure
@@ -21,6 +20,7 @@ from figlang_tasks.scoring.readings import (
     count_readings,
     counts_text,
     has_unread_words,
+    offers_choice,
 )
 
 MIN_READ_SHARE = 0.5
@@ -188,7 +188,7 @@ def _remedies(readings: Readings | None, records: Sequence[Record], run: str) ->
     remedies: list[str] = []
     is_read_by_model = any(READ_BY in record for record in records)
     # Either all records of a task offer a choice or none does.
-    can_be_read = has_unread_texts(readings) and _offers_choice(records[0])
+    can_be_read = has_unread_texts(readings) and offers_choice(records[0])
     if can_be_read and not is_read_by_model:
         remedies.append(f"`{read_command(run)}` has a language model read them")
     if has_too_few_read(readings):
@@ -197,12 +197,6 @@ def _remedies(readings: Readings | None, records: Sequence[Record], run: str) ->
             " larger model may help"
         )
     return remedies
-
-
-def _offers_choice(record: Record) -> bool:
-    """Whether the task of a record says what its answers choose from (module ``choice``)."""
-    benchmark, _ = parse_request(record["request"])
-    return benchmark.choice(record) is not None
 
 
 def read_command(run: str) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import Final, TypedDict, get_args
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, TypedDict, get_args
 
 from figlang_tasks.answers.verdict import Status, UnreadStatus
+from figlang_tasks.core.benchmark import parse_request
 from figlang_tasks.core.record import Record
 
 WITHOUT_WORDS: tuple[UnreadStatus, ...] = ("empty", "missing")
@@ -89,6 +90,28 @@ def count_readings(records: Iterable[Record]) -> Readings | None:
         scores=scores,
         left_count_as=left_count_as,
     )
+
+
+def readings_metadata(records: Sequence[Record]) -> dict[str, Any]:
+    """What the metadata of a task says of its readings in a results file.
+
+    Returns:
+        ``readings``, the counts (`Readings`), and ``offers_choice`` (`offers_choice`); nothing if
+        no answer was read or left unread.
+    """
+    readings = count_readings(records)
+    if readings is None:
+        return {}
+    # Either all records of a task offer a choice or none does.
+    return {"readings": readings, "offers_choice": offers_choice(records[0])}
+
+
+def offers_choice(record: Record) -> bool:
+    """Whether the task of a record offers a choice, so that a language model can read the answers
+    that our readers left (``figlang judge read``).
+    """
+    benchmark, _ = parse_request(record["request"])
+    return benchmark.choice(record) is not None
 
 
 def highest_first(counts: Mapping[str, int]) -> dict[str, int]:

@@ -16,7 +16,7 @@ from figlang_tasks.scoring import explanations
 from figlang_tasks.scoring.estimates import OVERALL, Estimates
 from figlang_tasks.scoring.evaluation import evaluate, guarded
 from figlang_tasks.scoring.output_warnings import UNFINISHED, is_thought_alone, output_warnings
-from figlang_tasks.scoring.readings import count_readings
+from figlang_tasks.scoring.readings import readings_metadata
 from figlang_tasks.scoring.repeats import RepeatsSummary, evaluate_repeats
 from figlang_tasks.scoring.task import Task
 
@@ -117,9 +117,7 @@ class TaskEvaluation:
             contents = {str(record[field]) for record in self.records if field in record}
             if contents:
                 metadata[name] = ", ".join(sorted(contents))
-        readings = count_readings(self.records)
-        if readings:
-            metadata["readings"] = readings
+        metadata.update(readings_metadata(self.records))
         return metadata
 
 

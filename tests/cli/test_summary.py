@@ -8,9 +8,8 @@ from typing import Any, TypeAlias
 
 import pytest
 from commands import cells
-from demo_runs import estimates, evaluate, mini_tasks
+from demo_runs import Says, estimates, evaluate, mini_tasks
 
-from figlang_tasks.cli import summary
 from figlang_tasks.cli.summary import next_commands, summary_table
 from figlang_tasks.scoring import OVERALL, Estimate, Estimates, to_json
 
@@ -270,7 +269,8 @@ def test_a_warning_about_unread_answers_comes_with_the_command_that_reads_them(
     left: dict[str, int], warning: str
 ) -> None:
     readings = {"read": {"alone": 19}, "left": left, "scores": 0, "left_count_as": "wrong"}
-    results = results_of({"mini": {"acc": {OVERALL: around(0.5, 20)}}}, readings=readings)
+    estimates = {"mini": {"acc": {OVERALL: around(0.5, 20)}}}
+    results = results_of(estimates, readings=readings, offers_choice=True)
     _, *below = paragraphs(results)
     report, *other_commands = next_commands([results], Path("my runs/a")).splitlines()
     assert report == "next: figlang report 'my runs/a' -o report.html"
@@ -283,12 +283,16 @@ def test_a_warning_about_unread_answers_comes_with_the_command_that_reads_them(
         assert other_commands == []
 
 
-def test_without_a_module_choice_no_language_model_is_offered(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    readings = {"read": {"alone": 1}, "left": {"ambiguous": 9}, "scores": 0, "left_count_as": "a"}
-    results = results_of({"mini": {"acc": {OVERALL: around(0.5, 10)}}}, readings=readings)
-    results["configs"]["mini"]["dataset_name"] = "figlang_mini,split=test"
-    assert "figlang judge read" in next_commands([results], Path("a"))
-    monkeypatch.setattr(summary, "names_with", lambda module: ())
-    assert "figlang judge read" not in next_commands([results], Path("a"))
+@pytest.mark.parametrize(
+    ("task", "offers_choice"),
+    [
+        ("figlang_mini_metaclue_classify_literal", True),
+        ("figlang_mini_metaclue_localize", False),
+    ],
+)
+def test_a_language_model_is_offered_for_a_choice_alone(task: str, offers_choice: bool) -> None:
+    """`figlang judge read` refuses a task that offers none, as where boxes are asked for."""
+    results = evaluate(task, Says("Perhaps."), limit=4)
+    left = results["configs"][task]["metadata"]["readings"]["left"]
+    assert left == {"unreadable": 4}
+    assert ("figlang judge read" in next_commands([results], Path("a"))) == offers_choice

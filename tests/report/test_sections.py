@@ -199,10 +199,9 @@ def test_a_metric_that_only_a_later_run_has_is_in_the_table_of_metrics() -> None
     judged = replace(strong, tasks={task: task_run})
 
     table = table_of(section_of(sections.build([not_judged, judged]), "-numbers"), task)
-    (cells_not_judged,) = run_cells(table, HOSTILE)
-    (cells_judged,) = run_cells(table, "strong")
-    assert cells_not_judged["acc_read_by_model"] == ""
-    assert cells_judged["acc_read_by_model"] == cells_judged["acc"] != ""
+    cells = without_arrows(table).groupby("run").first()  # the line of all rows
+    assert cells.loc[HOSTILE, "acc_read_by_model"] == ""
+    assert cells.loc["strong", "acc_read_by_model"] == cells.loc["strong", "acc"] != ""
     assert "A language model read the answers" in table.tooltips["acc_read_by_model ↑"]
 
 
