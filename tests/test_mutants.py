@@ -46,7 +46,7 @@ def run_with_tools(program: str, *arguments: object) -> list[str]:
         ("assert sums.add(3, 4) == 7", ["killed", "survived", "survived"]),
         (
             "assert sums.add(0, 0) == 1",
-            ["tests fail as it is: tests/metric_functions/test_sums.py::test_add"] * 3,
+            ["tests fail as it is: tests/metrics/test_sums.py::test_add"] * 3,
         ),
     ],
 )
@@ -55,8 +55,8 @@ def test_outcomes(test: str, outcomes: list[str], tmp_path: Path) -> None:
     (folder / "metrics").mkdir(parents=True)
     (folder / "metrics" / "__init__.py").touch()
     (folder / "metrics" / "sums.py").write_text("def add(a, b):\n    return a + b\n")
-    (folder / "tests" / "metric_functions").mkdir(parents=True)
-    (folder / "tests" / "metric_functions" / "test_sums.py").write_text(
+    (folder / "tests" / "metrics").mkdir(parents=True)
+    (folder / "tests" / "metrics" / "test_sums.py").write_text(
         f"from metrics import sums\n\n\ndef test_add():\n    {test}\n"
     )
     assert run_with_tools(TRIAL, folder) == outcomes
@@ -73,13 +73,13 @@ for file in sys.argv[2:]:
 """
 
 TEST_OF = {
-    "metrics/ranking.py": "tests/metric_functions/test_ranking.py",  # mirrors it
+    "metrics/ranking.py": "tests/metrics/test_ranking.py",  # mirrors it
     "figlang_tasks/judge/sheet.py": "tests/judge/test_agree.py",  # imports it
     # From its package
-    "metrics/explanation/scorers.py": "tests/metric_functions/explanation/test_bertscore.py",
+    "metrics/explanation/scorers.py": "tests/metrics/explanation/test_bertscore.py",
     # Of a module that imports it
-    "figlang_tasks/core/exemplars.py": "tests/tasks/vflute/test_rows.py",
-    "figlang_tasks/benchmarks/nykms/parse.py": "tests/tasks/test_outputs.py",  # by its table
+    "figlang_tasks/core/exemplars.py": "tests/benchmarks/vflute/test_rows.py",
+    "figlang_tasks/benchmarks/nykms/parse.py": "tests/benchmarks/test_outputs.py",  # by its table
 }
 
 

@@ -24,11 +24,9 @@ Outcome: TypeAlias = Literal["killed", "timed out", "survived"]
 
 # Tests that read what they try from a table import no module of what they test.
 MORE_TESTS = {
-    "answers/": "tests/readings/test_corpus.py",
-    "/parse.py": "tests/tasks/test_outputs.py",
+    "answers/": "tests/answers/test_corpus.py",
+    "/parse.py": "tests/benchmarks/test_outputs.py",
 }
-# The folder of the tests of a part of the package, where it has another name.
-FOLDERS = {"answers": "readings", "benchmarks": "tasks", "metrics": "metric_functions"}
 MARKS = "not slow and not long and not families"
 # Packages that import nothing of ours: the harness imports our plugin.
 PRELOADED = (
@@ -207,8 +205,7 @@ def preload() -> None:
 
 def _mirror(file: str) -> Path:
     """Where the tests of a module stand, but for the name of the file."""
-    top, *inside = file.removeprefix("figlang_tasks/").split("/")
-    return Path("tests", FOLDERS.get(top, top), *inside)
+    return Path("tests", file.removeprefix("figlang_tasks/"))
 
 
 def _importers(paths: Sequence[Path], folder: Path) -> dict[str, list[str]]:

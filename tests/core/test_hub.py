@@ -246,7 +246,7 @@ def test_one_message_when_nothing_helps(
         assert_loaded(load(server, tmp_path, program=FETCH), repository)
 
 
-# --- $FIGLANG_DATA_DIR; other faults: tests/tasks/vflute/faults.yaml ---
+# --- $FIGLANG_DATA_DIR; other faults: tests/benchmarks/vflute/faults.yaml ---
 
 
 def test_part_of_a_split_is_told(repository: Path, tmp_path: Path) -> None:

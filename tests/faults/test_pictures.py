@@ -1,6 +1,6 @@
 """Pictures of every kind: read as they should look, or refused by the name of their row.
 
-What was cut off, is empty or is no picture: tests/tasks/vflute/test_rows.py.
+What was cut off, is empty or is no picture: tests/benchmarks/vflute/test_rows.py.
 """
 
 from __future__ import annotations

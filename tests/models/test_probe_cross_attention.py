@@ -89,7 +89,7 @@ def test_contrastive_loss_is_the_mean_of_both_directions() -> None:
     ("modality", "alignment"), [("both", "none"), ("both", "contrastive"), ("picture", "none")]
 )
 def test_training_learns(modality: str, alignment: str, settings: Settings) -> None:
-    """`ot` and text alone: tests/tasks/nykms/test_training.py."""
+    """`ot` and text alone: tests/benchmarks/nykms/test_training.py."""
     asked = dataclasses.replace(settings, modality=modality, alignment=alignment)
     found = kind.train(asked, examples(24), examples(8), 0, torch.device("cpu"))
     assert found.epochs[-1]["loss"] < 0.7 * found.epochs[0]["loss"]

@@ -24,7 +24,7 @@ from figlang_tasks.scoring import OVERALL, Measure, Measures, evaluate, flat, fu
 def _metric_lists() -> dict[str, str]:
     """The name of the metric list of each task of lmms-eval.
 
-    Those of lm-eval have the same lists (tests/tasks/test_contract.py).
+    Those of lm-eval have the same lists (tests/benchmarks/test_contract.py).
     """
     metric_lists: dict[str, str] = {}
     for path in tasks_dir().rglob("*.yaml"):

@@ -28,7 +28,7 @@ from figlang_tasks.results import runs
 
 ANSWERS = [
     json.loads(line)["output"]
-    for path in sorted((Path(__file__).parents[1] / "readings").glob("*.jsonl"))
+    for path in sorted((Path(__file__).parents[1] / "answers").glob("*.jsonl"))
     for line in path.read_text(encoding="utf-8").splitlines()
 ]
 

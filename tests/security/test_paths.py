@@ -1,5 +1,5 @@
 """Names in archives and answers lead to no file outside of their folder (in tables:
-tests/tasks/*/faults.yaml).
+tests/benchmarks/*/faults.yaml).
 """
 
 from __future__ import annotations

@@ -119,7 +119,7 @@ def test_exact_match_by_what_the_annotation_names() -> None:
 
 
 # Exact match in Table 9, and its numerators over all positives of the run: 689 for metaphor (see
-# tests/metric_functions/test_classification.py), 687 for sarcasm. No whole number of positives that
+# tests/metrics/test_classification.py), 687 for sarcasm. No whole number of positives that
 # a model found does.
 EXACT_MATCH = [("MW LLaVA", 29.75, 205, 689), ("MW GPT-3.5", 31.20, 215, 689)]
 EXACT_MATCH += [("SW LLaVA", 8.15, 56, 687), ("SW GPT-3.5", 18.34, 126, 687)]

@@ -1,6 +1,6 @@
 """What `figlang_clip` costs as candidates grow, and against evaluation pair by pair.
 
-    python benchmarks/dual_encoder.py [--device cpu|cuda] [--images N] [--repeats N]
+    python timings/dual_encoder.py [--device cpu|cuda] [--images N] [--repeats N]
 
 Backs docs/models.md, "each picture and text is encoded once": 1,000 candidates cost hardly more
 than 50. The setting is MetaCLUE's retrieval: each of N pictures is compared with K statements, its

@@ -1,6 +1,6 @@
 """What the start of a run costs with the plugin, beside the harness alone; all in one run.
 
-    python benchmarks/overhead.py [--repeats 3]
+    python timings/overhead.py [--repeats 3]
 
 Backs docs/troubleshooting.md ("What the plugin costs"). A run of one row in a process of its own,
 in turns: the harness alone (what this package declares is hidden from it), the harness with this

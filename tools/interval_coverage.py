@@ -5,8 +5,8 @@ Backs the numbers of docs/intervals.md, in one table: the share of samples, in p
 and by the way beside it. Of an interval it is how often the true value is in it (95 is right), of a
 test how often p is below .05 for two systems that are equally good (5 is right).
 
-    python benchmarks/coverage.py                    # as in the document: some minutes on one core
-    python benchmarks/coverage.py --simulations 100  # a quick look
+    python tools/interval_coverage.py  # as in the document: some minutes on one core
+    python tools/interval_coverage.py --simulations 100  # a quick look
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How fast explanation scores are: the published way beside ours, in one run.
 
-    python benchmarks/explanation_score.py [--device cpu|cuda] [--rows N] [--repeats N]
+    python timings/explanation_score.py [--device cpu|cuda] [--rows N] [--repeats N]
                                            [--threads N]
 
 Backs the table of docs/explanation_score.md: `fp32` is 2.5 times, `fast` 5.3 times as fast as row

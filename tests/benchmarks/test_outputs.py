@@ -1,5 +1,5 @@
 """The parser of a benchmark reads an output in another way if this fails; corpora of readers:
-``tests/readings``.
+``tests/answers``.
 
 ``NAME/outputs.yaml`` has a list of tables: ``parser`` (a function of the benchmark's package),
 ``with`` (its other arguments) and ``cases``, each ``[output, value, status, rule]``; the last two

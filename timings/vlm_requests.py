@@ -1,7 +1,7 @@
 """How fast requests are answered: `figlang_vlm` in batches of 1 and 8, beside lmms-eval's
 `llava_hf`.
 
-    python benchmarks/vlm_requests.py [--rows 16] [--tokens 256] [--beams 1] [--batch 8]
+    python timings/vlm_requests.py [--rows 16] [--tokens 256] [--beams 1] [--batch 8]
                                       [--repeats 3]
 
 Backs docs/models.md: eight requests at a time are about three times as fast as one. The rows have

@@ -1,5 +1,5 @@
 """An interval or a standard error is wrong if this fails. Coverage, by simulation:
-benchmarks/coverage.py.
+tools/interval_coverage.py.
 """
 
 from __future__ import annotations

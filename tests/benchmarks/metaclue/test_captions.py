@@ -1,4 +1,4 @@
-"""Words around a caption are scored with it if this fails; other cases: ``tests/readings``."""
+"""Words around a caption are scored with it if this fails; other cases: ``tests/answers``."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """How fast candidates are scored: the prefix shared by all, against one forward pass per candidate,
 side by side.
 
-    python benchmarks/candidate_scoring.py [--architecture llava|mllama] [--device cpu|cuda]
+    python timings/candidate_scoring.py [--architecture llava|mllama] [--device cpu|cuda]
                                            [--dtype float32|bfloat16] [--candidates 50] [--small]
 
 Backs docs/models.md, "all candidates share one pass over pictures and prompt": 8 times as fast or

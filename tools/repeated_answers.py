@@ -6,8 +6,8 @@ rows), the paired t test of the same means, and the test for runs that differ in
 the k-th answers to all rows for a run. First for systems that are equally good (5 is right), then
 for systems whose difference a t test should find in 80 %.
 
-    python benchmarks/repeated_answers.py                    # as in the document: minutes on a core
-    python benchmarks/repeated_answers.py --simulations 200  # a quick look
+    python tools/repeated_answers.py                    # as in the document: minutes on a core
+    python tools/repeated_answers.py --simulations 200  # a quick look
 """
 
 from __future__ import annotations

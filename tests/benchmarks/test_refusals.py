@@ -136,7 +136,7 @@ def test_a_fault_is_named(name: str, fault: dict[str, Any], written: Callable[..
 
 @pytest.mark.parametrize("name", benchmarks())
 def test_every_benchmark_refuses_placeholders_of_pictures(name: str) -> None:
-    file = f"tests/tasks/{name}/faults.yaml"
+    file = f"tests/benchmarks/{name}/faults.yaml"
     assert name in NAMES, (
         f"{file} is missing: write the faults of rows that a run must refuse into it, as in"
         " examples/emblems"
