@@ -6,7 +6,6 @@ reads all of them in one way.
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -14,15 +13,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from loguru import logger
 
-from figlang_tasks.core.errors import DataError, FigLangError, remedy_of_writing
-from figlang_tasks.core.files import MOST_BYTES_OF_TABLES, check_file
-
-if TYPE_CHECKING:
-    import datasets
+from figlang_tasks.core.errors import DataError, remedy_of_writing
 
 DATA_DIR_VARIABLE = "FIGLANG_DATA_DIR"
 USE_THE_RELEASE = "Use the files of the original release."
@@ -124,94 +119,6 @@ def look_again() -> None:
     """
     for loader in _kept:
         loader.cache_clear()
-
-
-def split_files(name: str, split: str, folder: Path) -> list[Path]:
-    """The Parquet files of a split, in order; none where there is none."""
-    files = sorted(folder.glob(f"**/{split}-*.parquet"))
-    parts = {
-        int(found[1]) for path in files if (found := re.search(r"-of-(\d+)\.parquet$", path.name))
-    }
-    if parts and max(parts) > len(files):
-        raise DataError(
-            f"{name}: {len(files)} of {max(parts)} files of split {split!r} are in {folder}: the"
-            " others are missing. Connect to the hub (HF_HUB_OFFLINE unset) and run again, or copy"
-            " all files."
-        )
-    return files
-
-
-def read_parquet(files: Sequence[Path], columns: Sequence[str], where: str) -> datasets.Dataset:
-    """These columns of the table in some Parquet files; `where` names them in errors.
-
-    Pictures may be in the column `image` alone, which is not decoded as long as
-    :func:`images.undecoded` opens it.
-    """
-    import datasets
-
-    try:
-        for path in files:
-            check_file(path, MOST_BYTES_OF_TABLES)
-        rows = datasets.load_dataset(
-            "parquet",
-            data_files=[str(path) for path in files],
-            split="train",
-            verification_mode="no_checks",
-        )
-        # Else a text that is not UTF-8 is found by whoever reads that row
-        rows.data.validate(full=True)
-    except (datasets.exceptions.DatasetGenerationError, OSError, ValueError) as error:
-        cause = error.__cause__ or error
-        if _is_of_the_cache(cause, files):
-            remedy = remedy_of_writing(cause)
-            raise DataError(
-                f"{where} cannot be read into the cache of datasets,"
-                f" {datasets.config.HF_DATASETS_CACHE} ({cause}): "
-                + (f"{remedy}, or " if remedy else "")
-                + "set HF_DATASETS_CACHE to another folder"
-            ) from error
-        raise DataError(
-            f"{where} cannot be read ({type(cause).__name__}: {cause}). Delete the damaged file and"
-            " load it again."
-        ) from error
-    if missing := [column for column in columns if column not in rows.column_names]:
-        raise DataError(
-            f"{where} lacks column(s) {', '.join(missing)} (it has:"
-            f" {', '.join(rows.column_names)}). {USE_THE_RELEASE}"
-        )
-    for column in columns:
-        if column != "image" and not _is_plain(rows.features[column]):
-            raise DataError(
-                f"{where}: the column {column} holds {rows.features[column]}, not texts or numbers."
-                f" {USE_THE_RELEASE}"
-            )
-    return rows.select_columns([*columns])
-
-
-def _is_plain(feature: Any) -> bool:
-    """Whether a column of a table holds texts, numbers, or lists and structures of these.
-
-    A file says of its columns what they hold, and `datasets` opens pictures, sounds and more when
-    it reads a row.
-    """
-    import datasets
-
-    if isinstance(feature, datasets.List | datasets.LargeList):
-        return _is_plain(feature.feature)
-    if isinstance(feature, dict):
-        return all(map(_is_plain, feature.values()))
-    return isinstance(feature, datasets.Value | datasets.ClassLabel)
-
-
-_NO_FOLDER = (errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP)
-
-
-def _is_of_the_cache(error: BaseException, files: Sequence[Path]) -> bool:
-    """Whether an error of loading files is one of writing the cache, which they are read into."""
-    named = getattr(error, "filename", None)
-    if not isinstance(error, OSError) or (named is not None and Path(named) in files):
-        return False
-    return bool(remedy_of_writing(error)) or error.errno in _NO_FOLDER
 
 
 def local_folder(origin: Source) -> Path | None:
@@ -349,10 +256,10 @@ def _reason(origin: Source, revision: str, error: Exception) -> str:
             f"access to {origin.repository} is not granted: {why} {origin.page} and set HF_TOKEN to"
             " a token of an account that has access (or run `hf auth login`)"
         )
-    return _not_here(f"{origin.repository}@{revision}", answered or error)
+    return not_here(f"{origin.repository}@{revision}", answered or error)
 
 
-def _not_here(what: str, error: Exception) -> str:
+def not_here(what: str, error: Exception) -> str:
     """Why something is neither on this machine nor given by the hub, and what to do."""
     from huggingface_hub import constants
 
@@ -364,79 +271,3 @@ def _not_here(what: str, error: Exception) -> str:
         f"{missing} {constants.ENDPOINT} does not give it ({cause}). Offline? Connect, or wait, and"
         " run again"
     )
-
-
-# --- models ---
-
-
-def model_commit(
-    repository: str, revision: str = "main", is_required: bool = False, cache_dir: str | None = None
-) -> str | None:
-    """The 40-hex commit that a revision of a model's repository stands for, at the hub or else in a
-    local cache.
-
-    Args:
-        repository: ``OWNER/NAME``.
-        revision: a branch, a tag or a commit.
-        is_required: whether the model cannot be loaded without a commit.
-        cache_dir: the folder of the local cache; None: that of the hub's library.
-
-    Returns:
-        None if there is no such repository, or access to it is refused and the cache lacks it; also
-        if the hub cannot be asked and the cache lacks it, unless that `is_required` not to happen.
-
-    Raises:
-        FigLangError: the repository lacks the revision; the hub cannot be asked, see above.
-    """
-    from huggingface_hub import HfApi, constants, errors
-
-    if re.fullmatch("[0-9a-f]{40}", revision):
-        return revision
-    error = refusal(repository, "model")
-    if error is None:
-        try:
-            return (
-                HfApi()
-                .model_info(repository, revision=revision, timeout=constants.HF_HUB_ETAG_TIMEOUT)
-                .sha
-            )
-        except errors.RevisionNotFoundError as raised:
-            raise FigLangError(
-                f"{repository} has no revision {revision}: see {constants.ENDPOINT}/{repository}"
-            ) from raised
-        except Exception as raised:  # the HTTP library's own errors have no common base here
-            error = raised
-    commit = cached_commit(repository, revision, cache_dir)
-    has_answered = isinstance(error, errors.HfHubHTTPError) and error.response.status_code < 500
-    if commit is None and is_required and not has_answered:
-        raise FigLangError(
-            f"figlang_tasks: {_not_here(f'{repository}@{revision}', error)}, or give a local folder"
-        )
-    return commit
-
-
-def cached_commit(
-    repository: str, revision: str, cache_dir: str | None = None, kind: str = "model"
-) -> str | None:
-    """The commit that a revision of a repository stood for when it was downloaded last; None if it
-    never was.
-
-    Args:
-        repository: ``OWNER/NAME``.
-        revision: a branch, a tag or a commit.
-        cache_dir: the folder of the local cache; None: that of the hub's library.
-        kind: ``model`` or ``dataset``.
-    """
-    from huggingface_hub import errors, snapshot_download
-
-    try:
-        folder = snapshot_download(
-            repository,
-            repo_type=kind,
-            revision=revision,
-            local_files_only=True,
-            cache_dir=cache_dir,
-        )
-    except errors.LocalEntryNotFoundError:
-        return None
-    return Path(folder).name  # the cache names a snapshot's folder after its commit

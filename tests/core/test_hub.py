@@ -24,7 +24,7 @@ from hub_server import Fault, HubServer, Response, Spoil
 from vflute_hub import REPO_ID, REVISION, SPLIT_SIZES, synthetic_rows, write_vflute_repo
 
 from figlang_tasks import DataError
-from figlang_tasks.core import hub
+from figlang_tasks.core import hub, parquet_files
 from figlang_tasks.core.benchmark import source_of, sources
 
 LOAD = "from figlang_tasks.benchmarks.vflute import rows; r = rows.load('V-FLUTE', 'validation'); print(len(r), r[5]['id'])"  # noqa: E501
@@ -256,7 +256,7 @@ def test_part_of_a_split_is_told(repository: Path, tmp_path: Path) -> None:
     with pytest.raises(
         DataError, match="2 of 3 files of split 'train' are in .*: the others are missing"
     ):
-        hub.split_files("V-FLUTE", "train", tmp_path / "V-FLUTE")
+        parquet_files.split_files("V-FLUTE", "train", tmp_path / "V-FLUTE")
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from loguru import logger
 
 from figlang_tasks.benchmarks.flute.counts import BLIND_ROWS, HELDOUT_SIZES
-from figlang_tasks.core import hub, row_files
+from figlang_tasks.core import hub, parquet_files, row_files
 from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
@@ -269,9 +269,9 @@ def _released(name: str) -> tuple[Sequence[Pair], str]:
 
 def _lines(origin: hub.Source, folder: Path) -> tuple[str, Iterable[tuple[str, Any]]]:
     """The place of the train split, and its rows as `row_files.valid` takes them."""
-    if parquet := hub.split_files(origin.name, "train", folder):
+    if parquet := parquet_files.split_files(origin.name, "train", folder):
         where = f"{origin.name}: {parquet[0].parent}/train-*.parquet"
-        table = hub.read_parquet(parquet, COLUMNS, where)
+        table = parquet_files.read_parquet(parquet, COLUMNS, where)
         return where, ((f"{where}, row {number}", values) for number, values in enumerate(table))
     files = sorted(folder.glob("**/*train*.jsonl"))
     if len(files) != 1:

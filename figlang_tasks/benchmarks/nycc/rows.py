@@ -19,7 +19,7 @@ from loguru import logger
 
 from figlang_tasks.benchmarks.nycc.configurations import ALL, DESCRIPTION, Config, config, configs
 from figlang_tasks.benchmarks.nycc.counts import SEEN, TEST, count_of
-from figlang_tasks.core import hub, images, row_files
+from figlang_tasks.core import hub, images, parquet_files, row_files
 from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.data_id import DataId, digest_of_rows
 from figlang_tasks.core.errors import DataError, PartMissing
@@ -107,12 +107,12 @@ def _table(dataset: str, name: str, split: str) -> tuple[datasets.Dataset, str]:
     columns = list(config(name).columns)
     found = hub.snapshot(source_of(dataset), [f"{name}/{split}-*.parquet"])
     where = f"{dataset}/{name}: split {split!r} in {found.folder}"
-    files = hub.split_files(dataset, split, found.folder / name)
+    files = parquet_files.split_files(dataset, split, found.folder / name)
     if not files:
         raise PartMissing(
             f"{where}: there is no file {name}/{split}-*.parquet. {hub.USE_THE_RELEASE}"
         )
-    table = hub.read_parquet(files, columns, where)
+    table = parquet_files.read_parquet(files, columns, where)
     return images.undecoded(table, where), found.revision
 
 

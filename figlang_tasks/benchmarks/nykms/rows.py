@@ -25,7 +25,7 @@ from figlang_tasks.benchmarks.nykms.parse import (
     QUESTIONS,
     read_annotation,
 )
-from figlang_tasks.core import hub, images, row_files
+from figlang_tasks.core import hub, images, parquet_files, row_files
 from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
@@ -336,7 +336,7 @@ def _of_contests(
         *(["image"] if what == "image" else ["image_description", "caption_choices"]),
     ]
     where = f"{CONTESTS}: {files[0].parent}"
-    table = hub.read_parquet(files, columns, where)
+    table = parquet_files.read_parquet(files, columns, where)
     table = images.undecoded(table, where) if what == "image" else table
     wanted = {row.contest for row in rows}
     found: dict[Any, Any] = {}

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from loguru import logger
 
-from figlang_tasks.core import hub, images, row_files
+from figlang_tasks.core import hub, images, parquet_files, row_files
 from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
@@ -140,7 +140,7 @@ def _released(name: str, split: str) -> tuple[datasets.Dataset, Sequence[str]]:
     if split not in origin.splits:
         raise DataError(f"{name} has no split {split!r}; it has: {', '.join(origin.splits)}")
     folder = hub.snapshot(origin, ["README.md", f"*{split}-*.parquet"]).folder
-    files = hub.split_files(name, split, folder)
+    files = parquet_files.split_files(name, split, folder)
     if not files:
         present = (
             ", ".join(sorted(str(path.relative_to(folder)) for path in folder.glob("**/*.parquet")))
@@ -153,7 +153,7 @@ def _released(name: str, split: str) -> tuple[datasets.Dataset, Sequence[str]]:
             + (f"; for rows of your own see {origin.bring}" if origin.bring else "")
         )
     columns, where = ["image", *TEXTS], f"{name}: split {split!r} in {folder}"
-    rows, faults = hub.read_parquet(files, columns, where), []
+    rows, faults = parquet_files.read_parquet(files, columns, where), []
     if len(rows) != origin.splits[split]:
         faults.append(
             f"{where} has {len(rows)} rows, the published one has {origin.splits[split]}. Ids and"
