@@ -19,7 +19,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from figlang_tasks.core.errors import DataError, FigLangError
-from figlang_tasks.core.hub import Source, kept, snapshot
+from figlang_tasks.core.hub import Source, cached, snapshot
 from figlang_tasks.core.optional_modules import OPTIONAL_MODULES
 from figlang_tasks.core.presentation import Parts
 from figlang_tasks.core.request import Request
@@ -218,7 +218,7 @@ def of_dataset(name: str) -> Benchmark:
     return next(benchmark for benchmark in benchmarks().values() if known in benchmark.sources)
 
 
-@kept(maxsize=16)
+@cached(maxsize=16)
 def folder_of(dataset: str) -> Path:
     """The folder of a dataset on this machine, below which all files lie that its rows may name."""
     return snapshot(source_of(dataset)).folder

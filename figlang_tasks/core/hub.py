@@ -102,7 +102,7 @@ class Snapshot(NamedTuple):
 _kept: list[Any] = []
 
 
-def kept(maxsize: int) -> Callable[[_Loader], _Loader]:
+def cached(maxsize: int) -> Callable[[_Loader], _Loader]:
     """Keep the last results of a loader of data, until `look_again`."""
 
     def decorate(load: _Loader) -> _Loader:
@@ -174,7 +174,7 @@ def downloading_nothing() -> Iterator[None]:
         constants.HF_HUB_OFFLINE = before
 
 
-@kept(maxsize=16)
+@cached(maxsize=16)
 def refusal(repository: str, kind: str = "dataset") -> Exception | None:
     """Why the hub does not give a repository; None if it does. Asked once a run.
 

@@ -30,7 +30,7 @@ SEED = 2025
 NAME = re.compile(r"""['"]([^'"]+)['"]""")  # in a list as Python writes it
 
 
-@hub.kept(maxsize=8)
+@hub.cached(maxsize=8)
 def load(dataset: str, table: str, shown: str, check_images: bool = True) -> datasets.Dataset:
     """The documents of a table (a key of `ROWS`); of ``*_both`` the two of each compound stand
     together.
@@ -164,7 +164,7 @@ def _target(
     )
 
 
-@hub.kept(maxsize=2)
+@hub.cached(maxsize=2)
 def _targets(root: Path, label: str) -> list[tuple[str, dict[str, Any]]]:
     """The rows of all files of targets, each with its place."""
     lines = [line for path in sorted(root.rglob("*targets*.tsv")) for line in row_files.lines(path)]

@@ -41,7 +41,7 @@ def here() -> hub.Snapshot:
     return hub.snapshot(source_of(NAME), ["metadata.jsonl", "images/*"])
 
 
-@hub.kept(maxsize=8)
+@hub.cached(maxsize=8)
 def load(dataset: str, order: str, graph: bool = False) -> datasets.Dataset:
     """The `documents` of the release in `here`."""
     return documents(here(), dataset, order, graph)

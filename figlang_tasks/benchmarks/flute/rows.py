@@ -98,7 +98,7 @@ def _sha256(*texts: str) -> str:
 # --- documents ---
 
 
-@hub.kept(maxsize=8)
+@hub.cached(maxsize=8)
 def load(name: str, part: str, prompt: str = "v2", scorer: str = "") -> datasets.Dataset:
     """The documents of one part of a dataset.
 
@@ -158,7 +158,7 @@ def load(name: str, part: str, prompt: str = "v2", scorer: str = "") -> datasets
 EXEMPLAR_SEED = 42
 
 
-@hub.kept(maxsize=4)
+@hub.cached(maxsize=4)
 def exemplars(name: str, count: int, prompt: str) -> tuple[dict[str, Any], ...]:
     """Few-shot exemplars of the part ``rest``, drawn over the figurative types and the labels.
 

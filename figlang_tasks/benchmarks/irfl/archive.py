@@ -72,7 +72,7 @@ class Pictures:
         return images.decode({"bytes": data}, f"{where}, picture {uuid}")
 
 
-@hub.kept(maxsize=2)
+@hub.cached(maxsize=2)
 def pictures(dataset: str) -> Pictures:
     """The pictures of ``IRFL`` or ``figlang_mini_irfl``; the first call downloads the hub's archive
     (1.7 GB).

@@ -37,7 +37,7 @@ CONFIGURATIONS = {
 }
 
 
-@hub.kept(maxsize=8)
+@hub.cached(maxsize=8)
 def load(dataset: str, name: str) -> Table:
     """The drawn rows of one of :data:`CONFIGURATIONS`."""
     count, base, category = CONFIGURATIONS[name]

@@ -24,7 +24,7 @@ CLASSES = tuple(dict.fromkeys(TYPES.values()))
 """Of idioms, which the paper reports apart: scopes of the measures."""
 
 
-@hub.kept(maxsize=8)
+@hub.cached(maxsize=8)
 def load(dataset: str, table: str, rotations: bool = False) -> datasets.Dataset:
     """The documents of a table of the hub, or of random candidates; all pictures are known to be
     there.

@@ -160,7 +160,7 @@ def file_name(name: str) -> str:
 # --- tables ---
 
 
-@hub.kept(maxsize=16)
+@hub.cached(maxsize=16)
 def detection(dataset: str, name: str) -> Table:
     """A detection table (``idiom-detection-task`` ...); similes take roles from their retrieval
     table.
@@ -208,7 +208,7 @@ def detection(dataset: str, name: str) -> Table:
     return table
 
 
-@hub.kept(maxsize=16)
+@hub.cached(maxsize=16)
 def retrieval(dataset: str, name: str) -> Table:
     """A retrieval table (``idiom-retrieval-task`` ...); as :func:`detection`."""
 
@@ -223,7 +223,7 @@ def retrieval(dataset: str, name: str) -> Table:
     return _read(dataset, name, _Retrieval, row_of)
 
 
-@hub.kept(maxsize=4)
+@hub.cached(maxsize=4)
 def images(dataset: str, name: str) -> Table:
     """A base table (``idioms-dataset``, ``metaphors-dataset``, ``similes-dataset``); as
     :func:`detection`.

@@ -169,7 +169,7 @@ class Table(NamedTuple):
         return [row for row in self.rows if row.split == split and row.set in sets]
 
 
-@hub.kept(maxsize=4)
+@hub.cached(maxsize=4)
 def read(dataset: str) -> Table:
     """The annotations of ``MetaCLUE`` or ``figlang_mini_metaclue``."""
     found = hub.snapshot(source_of(dataset), [FILE])
@@ -193,7 +193,7 @@ def read(dataset: str) -> Table:
     )
 
 
-@hub.kept(maxsize=1 << 14)  # the check of boxes and the documents of both concepts need it
+@hub.cached(maxsize=1 << 14)  # the check of boxes and the documents of both concepts need it
 def picture_size(picture: Path, where: str) -> tuple[int, int]:
     """Width and height of a picture, upright."""
     return images.size_of(picture, where)

@@ -44,7 +44,7 @@ LOCALIZE = {
 TEMPLATES = (1, 2)
 
 
-@hub.kept(maxsize=48)
+@hub.cached(maxsize=48)
 def load(dataset: str, task: str, check_images: bool = False) -> datasets.Dataset:
     """The documents of one of :data:`TASKS`.
 
@@ -80,7 +80,7 @@ def _check(dataset: str, folder: Path | None, row: Annotation, where: str) -> No
         annotation_file.check_boxes(row, folder / row.image)
 
 
-@hub.kept(maxsize=1 << 14)  # the tasks of a group have the same pictures
+@hub.cached(maxsize=1 << 14)  # the tasks of a group have the same pictures
 def _check_picture(dataset: str, image: str, where: str) -> None:
     images.check({"path": image}, where, dataset)
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 OPTIONS = {"matching": "ABCDE", "ranking": "AB", "explanation": ""}
 
 
-@hub.kept(maxsize=8)
+@hub.cached(maxsize=8)
 def load(dataset: str, name: str, fold: str = ALL, check_images: bool = True) -> datasets.Dataset:
     """The test rows of one fold, or of all, as documents.
 
@@ -99,7 +99,7 @@ def _other_number(dataset: str, name: str, rows: int) -> list[str]:
     return []
 
 
-@hub.kept(maxsize=8)
+@hub.cached(maxsize=8)
 def _table(dataset: str, name: str, split: str) -> tuple[datasets.Dataset, str]:
     """The rows of a split, pictures undecoded, and the revision that was read; a `DataError` if
     they are not there.
@@ -235,7 +235,7 @@ def training_faults(dataset: str) -> Iterator[DataError]:
             yield from map(DataError, error.faults or [str(error)])
 
 
-@hub.kept(maxsize=8)
+@hub.cached(maxsize=8)
 def _contests(dataset: str, name: str) -> dict[int, list[int]]:
     """The training rows of each contest."""
     found: dict[int, list[int]] = {}

@@ -102,7 +102,7 @@ def documents(request: Request, check_images: bool) -> datasets.Dataset:
     )
 
 
-@hub.kept(maxsize=18)
+@hub.cached(maxsize=18)
 def load(
     name: str, question: str, modality: str, check_images: bool = True, split: str | None = None
 ) -> datasets.Dataset:
@@ -164,7 +164,7 @@ def load(
     )
 
 
-@hub.kept(maxsize=8)
+@hub.cached(maxsize=8)
 def _shown(
     name: str, path: Path, modality: str, check_images: bool
 ) -> tuple[list[AnnotatedCaption], str]:

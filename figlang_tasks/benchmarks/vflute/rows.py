@@ -65,7 +65,7 @@ def report_group(source_dataset: str, phenomenon: str) -> str:
     return source_dataset
 
 
-@hub.kept(maxsize=8)
+@hub.cached(maxsize=8)
 def load(name: str, split: str, check_images: bool = True) -> datasets.Dataset:
     """The documents of one split.
 
@@ -237,7 +237,7 @@ def _wrong(texts: Mapping[str, Any], any_source: bool) -> str:
     return ""
 
 
-@hub.kept(maxsize=8)
+@hub.cached(maxsize=8)
 def exemplars(name: str, count: int, seed: int) -> tuple[dict[str, Any], ...]:
     """Few-shot exemplars of the *train* split, drawn over sources and labels.
 
