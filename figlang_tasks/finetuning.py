@@ -95,7 +95,7 @@ def reading(name: str, folder: Path | None) -> Iterator[None]:
     """Make the loaders read `folder`, or the one in it, inside the block, and in any case look at
     the files again.
     """
-    hub.look_again()
+    hub.clear_caches()
     if folder is None:
         yield
         return
@@ -115,7 +115,7 @@ def reading(name: str, folder: Path | None) -> Iterator[None]:
         del os.environ[hub.DATA_DIR_VARIABLE]
         if before is not None:
             os.environ[hub.DATA_DIR_VARIABLE] = before
-        hub.look_again()
+        hub.clear_caches()
 
 
 # --- the task ---

@@ -103,7 +103,7 @@ _kept: list[Any] = []
 
 
 def cached(maxsize: int) -> Callable[[_Loader], _Loader]:
-    """Keep the last results of a loader of data, until `look_again`."""
+    """Keep the last results of a loader of data, until `clear_caches`."""
 
     def decorate(load: _Loader) -> _Loader:
         found = lru_cache(maxsize=maxsize)(load)
@@ -113,7 +113,7 @@ def cached(maxsize: int) -> Callable[[_Loader], _Loader]:
     return decorate
 
 
-def look_again() -> None:
+def clear_caches() -> None:
     """Read data anew from now on, and ask the hub again; not while a run asks, which would mix old
     and new rows.
     """

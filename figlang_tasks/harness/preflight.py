@@ -147,7 +147,7 @@ def preflight(
         model_args=model_args,
         gen_kwargs=gen_kwargs,
     )
-    hub.look_again()
+    hub.clear_caches()
     for checks in STAGES:
         _raise_faults(fault for check in checks for fault in check(evaluation))
     return ours

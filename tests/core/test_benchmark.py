@@ -56,7 +56,7 @@ def test_rows_of_another_folder_and_rows_that_were_changed(
 
     def data_in(place: str) -> set[str]:
         monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path / place))
-        hub.look_again()  # as a run does when it starts
+        hub.clear_caches()  # as a run does when it starts
         stub = Dataset.from_dict({}, info=DatasetInfo(config_name=f"{folder.name},{asked}"))
         return set(process_docs(stub)["data"])
 

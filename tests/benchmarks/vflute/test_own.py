@@ -47,7 +47,7 @@ def write(folder: Path, items: Rows, encoding: str = "utf-8", name: str = "test.
             writer.writerows(items)
         else:
             file.writelines(json.dumps(item, ensure_ascii=False) + "\n" for item in items)
-    hub.look_again()
+    hub.clear_caches()
 
 
 def test_the_example_has_documents_like_the_release(folder: Path) -> None:
