@@ -63,7 +63,7 @@ def check(benchmark: Benchmark, requests: Iterable[Request]) -> tuple[list[str],
         try:
             documents = benchmark.documents(request, check_images=True)
             count = str(rows_of(documents))
-            if hub.OWN in documents[:1].get("revision", ()):
+            if hub.USER_ROWS in documents[:1].get("revision", ()):
                 own, published, remark = (
                     True,
                     "-",

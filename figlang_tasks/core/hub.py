@@ -21,7 +21,7 @@ from figlang_tasks.core.errors import DataError, remedy_of_writing
 
 DATA_DIR_VARIABLE = "FIGLANG_DATA_DIR"
 USE_THE_RELEASE = "Use the files of the original release."
-OWN = "own"
+USER_ROWS = "own"
 """In place of a revision: rows that the user brought, which are not those of the release."""
 
 _Loader = TypeVar("_Loader", bound=Callable[..., Any])

@@ -107,7 +107,7 @@ def load(name: str, split: str, check_images: bool = True) -> datasets.Dataset:
         "report_group": [
             report_group(row["source_dataset"], row["phenomenon"]) or NO_SOURCE for row in texts
         ],
-        **({"revision": [hub.OWN] * len(texts)} if own else {}),
+        **({"revision": [hub.USER_ROWS] * len(texts)} if own else {}),
     }
     if check_images:
         ids, shown = (
