@@ -86,7 +86,7 @@ def _run(arguments: Sequence[str]) -> None:
             _wrap_evaluation(shows_log=_asks_for_log(arguments))
         dispatch()
 
-    failures = notes.noted()  # of the evaluation, of metrics, and of saving
+    failures = notes.take_failures()  # of the evaluation, of metrics, and of saving
     for failure in failures:
         print(printable(f"lmms_eval: {redaction.redacted(failure)}"), file=sys.stderr)
     if failures:

@@ -108,7 +108,7 @@ def is_no_answer(text: object) -> bool:
     return rounds or text.startswith(_NO_ANSWER) or bool(_NO_TEXT.fullmatch(text))
 
 
-def noted() -> list[str]:
+def take_failures() -> list[str]:
     """The failures since the last call, each once; they are then forgotten."""
     found = list(dict.fromkeys(_noted))
     _noted.clear()

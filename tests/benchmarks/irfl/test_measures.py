@@ -168,17 +168,17 @@ def test_rows_cut_by_a_limit_are_left_out(
     """It is told once, not by each scope, and in a run alone; where nothing is left, the run has
     failed.
     """
-    notes.noted()
+    notes.take_failures()
     records = [record | {"data": "IRFL/idiom-retrieval-task@0123:4567"} for record in records]
     estimates = found(records, of)
     assert warnings_of_loguru == [f"figlang_tasks: {warning}"]
-    assert notes.noted() == ([f"{metric} {NONE_WHOLE}"] if value is None else [])
+    assert notes.take_failures() == ([f"{metric} {NONE_WHOLE}"] if value is None else [])
     assert (estimates[metric].value if metric in estimates else None) == value
     assert "parse_rate" in estimates
     if value is None and of is measures.RETRIEVE:
         assert set(estimates) == {"parse_rate"}
     evaluate(records, of)
-    assert len(warnings_of_loguru) == 1 and not notes.noted()
+    assert len(warnings_of_loguru) == 1 and not notes.take_failures()
 
 
 # --- the order of a simile's images ---

@@ -117,7 +117,7 @@ def test_a_tie_at_the_top_is_wrong_and_chose_nothing() -> None:
 
 
 def test_match_does_not_take_words(warnings_of_loguru: list[str]) -> None:
-    notes.noted()
+    notes.take_failures()
     for _ in range(2):
         judged = tasks.match_process_results(choice_doc(), ["B"])
     numbers = {
@@ -125,7 +125,7 @@ def test_match_does_not_take_words(warnings_of_loguru: list[str]) -> None:
     }
     assert numbers == {"parse_rate": 0.0} and judged["sample"]["status"] == "no_scores"
     assert len([each for each in warnings_of_loguru if "figlang_clip" in each]) == 1
-    assert notes.noted() == [
+    assert notes.take_failures() == [
         "irfl_match: answers without matching scores have no accuracy, see the log"
     ]
 
