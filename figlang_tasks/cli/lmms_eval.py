@@ -270,7 +270,7 @@ def _note_failure_of(evaluate: Evaluate, args: argparse.Namespace) -> tuple[Any,
             which_task = message.partition(". Try")[0]  # Behind it: the harness's own advice.
             sys.exit(f"figlang_tasks: {which_task}. {ALL_TASKS}")
         # The harness prints the error and exits with 0; `_run` exits with 1 after a note.
-        notes.note("an evaluation failed, see above")
+        notes.note_failure("an evaluation failed, see above")
         raise
 
 

@@ -28,7 +28,7 @@ _NOT_FOR_SAFETY = re.compile(r"\[SAFETY_BLOCKED:finish_reason=[\w.<: ]{0,40}(?:M
 _ALLOW_MORE = "allow more (--gen_kwargs max_new_tokens=4096), or turn thinking off"
 
 
-def note(message: str) -> None:
+def note_failure(message: str) -> None:
     """Remember a failure of this process; the caller has logged its cause."""
     _noted.append(message)
 

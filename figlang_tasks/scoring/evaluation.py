@@ -125,7 +125,7 @@ def guarded(name: str, compute: Callable[[], _Computed], fallback: _Computed) ->
         return compute()
     except Exception:  # Whatever it is, the outputs of the run must still be written.
         logger.exception(f"figlang_tasks: {name} failed; its value is NaN")
-        notes.note(f"{name} failed; its value is NaN, see the log")
+        notes.note_failure(f"{name} failed; its value is NaN, see the log")
         return fallback
 
 

@@ -114,7 +114,7 @@ def _report_cut(metric: str, size: Callable[[Any], int]) -> Callable[[Sequence[R
                 f" {metric}"
             )
         if not whole:
-            notes.note(f"{metric} could not be computed: no row is complete (--limit?)")
+            notes.note_failure(f"{metric} could not be computed: no row is complete (--limit?)")
 
     return report
 

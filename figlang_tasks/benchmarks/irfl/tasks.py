@@ -192,7 +192,9 @@ def match_process_results(doc: Document, results: Sequence[str]) -> MetricValues
     record = task.answer_record(doc, results[0])
     if record["scores"] is None and results[0]:
         _report_no_scores()
-        notes.note("irfl_match: answers without matching scores have no accuracy, see the log")
+        notes.note_failure(
+            "irfl_match: answers without matching scores have no accuracy, see the log"
+        )
         record = {**record, "chosen": None, "status": "no_scores", "rule": ""}
     return task.values(doc, record)
 
