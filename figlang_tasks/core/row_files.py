@@ -42,7 +42,9 @@ _Row = TypeVar("_Row")
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
-def lines(path: Path, required: Sequence[str] = ()) -> Iterator[tuple[str, dict[str, Any] | str]]:
+def read_rows(
+    path: Path, required: Sequence[str] = ()
+) -> Iterator[tuple[str, dict[str, Any] | str]]:
     """Each row of a ``.csv``, ``.tsv`` or JSON Lines file: its place (file and line), with its
     cells or what is wrong.
 
@@ -69,7 +71,7 @@ def content_of(path: Path) -> bytes:
 
 def released_table(path: Path, delimiter: str = ",") -> list[dict[str, str]]:
     """The rows of a CSV or TSV file of a release, as they are: rows of users are read by
-    :func:`lines`.
+    `read_rows`.
     """
     return list(
         csv.DictReader(
@@ -78,7 +80,7 @@ def released_table(path: Path, delimiter: str = ",") -> list[dict[str, str]]:
     )
 
 
-def valid(
+def validate_rows(
     rows: Iterable[tuple[str, Any]],
     make: Callable[[Any, str], _Row],
     key: Callable[[_Row], str] | None = None,

@@ -170,7 +170,7 @@ def _read_prompts(folder: Path, sorting: Sorting) -> list[_PromptLine]:
     path = folder / PROMPTS
     lines: list[_PromptLine] = []
     if path.exists():
-        for origin, line in row_files.lines(path, _FIELDS):
+        for origin, line in row_files.read_rows(path, _FIELDS):
             if isinstance(line, str):  # what is wrong with the line, in place of its fields
                 raise FigLangError(f"{origin} {line}")
             if line["input"] not in sorting.inputs:

@@ -62,7 +62,7 @@ def huge(path: Path) -> None:
 
 
 def read_lines(path: Path) -> None:
-    list(row_files.lines(path))
+    list(row_files.read_rows(path))
 
 
 def read_samples(path: Path) -> None:

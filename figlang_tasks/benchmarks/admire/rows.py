@@ -137,8 +137,8 @@ def _read(
             images.check({"path": picture}, where, dataset)
         return found | {"paths": paths}
 
-    lines = row_files.lines(path, ["compound", "sentence_type", label])
-    return row_files.valid(lines, document, lambda found: f"compound {found['compound']}")
+    lines = row_files.read_rows(path, ["compound", "sentence_type", label])
+    return row_files.validate_rows(lines, document, lambda found: f"compound {found['compound']}")
 
 
 def _target(
@@ -167,7 +167,9 @@ def _target(
 @hub.cached(maxsize=2)
 def _targets(root: Path, label: str) -> list[tuple[str, dict[str, Any]]]:
     """The rows of all files of targets, each with its place."""
-    lines = [line for path in sorted(root.rglob("*targets*.tsv")) for line in row_files.lines(path)]
+    lines = [
+        line for path in sorted(root.rglob("*targets*.tsv")) for line in row_files.read_rows(path)
+    ]
     needed = {"compound", "sentence_type", label}
     return [
         (place, row) for place, row in lines if not isinstance(row, str) and needed <= row.keys()

@@ -255,7 +255,7 @@ def _released(name: str) -> tuple[Sequence[Pair], str]:
     origin = source_of(name)
     snapshot = hub.snapshot(origin, ["README.md", "*.parquet", "*.jsonl"])
     where, lines = _lines(origin, snapshot.folder)
-    rows, faults = row_files.valid(lines, _pair)
+    rows, faults = row_files.validate_rows(lines, _pair)
     faults = [f"{fault}. {hub.USE_THE_RELEASE}" for fault in faults]
     total = len(rows) + len(faults)
     if total != (published := origin.splits["train"]):
@@ -268,7 +268,7 @@ def _released(name: str) -> tuple[Sequence[Pair], str]:
 
 
 def _lines(origin: hub.Source, folder: Path) -> tuple[str, Iterable[tuple[str, Any]]]:
-    """The place of the train split, and its rows as `row_files.valid` takes them."""
+    """The place of the train split, and its rows as `row_files.validate_rows` takes them."""
     if parquet := parquet_files.split_files(origin.name, "train", folder):
         where = f"{origin.name}: {parquet[0].parent}/train-*.parquet"
         table = parquet_files.read_parquet(parquet, COLUMNS, where)
@@ -282,7 +282,7 @@ def _lines(origin: hub.Source, folder: Path) -> tuple[str, Iterable[tuple[str, A
             f" {origin.page if origin.repository else ''}; there is"
             f" {', '.join(path.name for path in files) or 'none'}"
         )
-    return f"{origin.name}: {files[0]}", row_files.lines(files[0], COLUMNS)
+    return f"{origin.name}: {files[0]}", row_files.read_rows(files[0], COLUMNS)
 
 
 def _pair(values: Mapping[str, Any], where: str) -> Pair:
@@ -328,7 +328,7 @@ def load_blind() -> datasets.Dataset:
             " competition 5908), which the dataset on the hub does not contain: put it at"
             f" ${hub.DATA_DIR_VARIABLE}/FLUTE/{BLIND_FILE}"
         )
-    rows, faults = row_files.valid(row_files.lines(path, BLIND_COLUMNS), _blind)
+    rows, faults = row_files.validate_rows(row_files.read_rows(path, BLIND_COLUMNS), _blind)
     faults = [f"{fault}. Use the file as it was published." for fault in faults]
     numbers = [row["codalab_id"] for row in rows]
     if not faults and numbers != [*range(BLIND_ROWS)]:

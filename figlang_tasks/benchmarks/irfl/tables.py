@@ -140,7 +140,9 @@ def _read(dataset: str, name: str, kind: type[_Kind], row_of: Callable[[_Kind, s
         )
 
     needed = [column for column, field in kind.model_fields.items() if field.is_required()]
-    rows, faults = row_files.valid(row_files.lines(path, needed + ["definition"] * is_idiom), row)
+    rows, faults = row_files.validate_rows(
+        row_files.read_rows(path, needed + ["definition"] * is_idiom), row
+    )
     faults = [f"{fault}. {USE_THE_RELEASE}" for fault in faults]
     is_other = ROWS[name] not in (None, len(rows)) and dataset == "IRFL" and name not in INFERRED
     if not faults and (is_other or not rows):

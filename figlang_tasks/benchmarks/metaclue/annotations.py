@@ -179,8 +179,8 @@ def read(dataset: str) -> Table:
             f"there is no {path}: docs/cards/metaclue.md says how to write it, since none was"
             " released"
         )
-    rows, faults = row_files.valid(
-        row_files.lines(path), annotation, lambda row: f"image {row.image}"
+    rows, faults = row_files.validate_rows(
+        row_files.read_rows(path), annotation, lambda row: f"image {row.image}"
     )
     if not rows and not faults:
         faults = [f"{path} has no rows: write one for each image (docs/cards/metaclue.md)"]

@@ -69,7 +69,9 @@ def _fold(dataset: str, name: str, check_images: bool) -> datasets.Dataset:
         return made
 
     places = ((f"{dataset}/{name}, test row {number}", row) for number, row in enumerate(table))
-    found, faults = row_files.valid(places, document, lambda made: f"instance_id {made['id']}")
+    found, faults = row_files.validate_rows(
+        places, document, lambda made: f"instance_id {made['id']}"
+    )
     row_files.end_with_the_first([*faults, *_other_number(dataset, name, len(table))], "nycc")
     common: dict[str, Any] = {
         "dataset": dataset,
@@ -218,7 +220,7 @@ def check_exemplars(dataset: str, name: str) -> None:
         (f"{dataset}/{name}, train row {number}", {**row, "image": None}) for number, row in texts
     )
     wanted = config(name)
-    faults = row_files.valid(rows, lambda row, where: _document(row, where, wanted))[1]
+    faults = row_files.validate_rows(rows, lambda row, where: _document(row, where, wanted))[1]
     row_files.end_with_the_first(faults, "nycc")
 
 

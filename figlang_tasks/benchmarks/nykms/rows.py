@@ -186,14 +186,16 @@ def _shown(
             if row.image:
                 first.setdefault(row.image, row)
         shown = ((row.where, _cell(row, path.parent)) for row in first.values())
-        wrong = row_files.valid(shown, lambda cell, where: images.check(cell, where, name))[1]
+        wrong = row_files.validate_rows(shown, lambda cell, where: images.check(cell, where, name))[
+            1
+        ]
         row_files.end_with_the_first([*faults, *wrong], "nykms")
     elif faults:  # which the tasks that show cartoons do not need
         raise PartMissing(faults[0])
     else:
         described = ((row.where, row) for row in rows if row.id in joined)
         row_files.end_with_the_first(
-            row_files.valid(described, _check_joined_description)[1], "nykms"
+            row_files.validate_rows(described, _check_joined_description)[1], "nykms"
         )
     texts = [
         [row.id, row.caption, row.label, row.answers, row.description * (modality == "text")]
@@ -220,8 +222,8 @@ def _cell(row: AnnotatedCaption, folder: Path) -> dict[str, Any]:
 def read(path: Path) -> tuple[list[AnnotatedCaption], list[str]]:
     """The valid rows of a file of annotations, whose cartoons may be missing, and its faults."""
     answers = _ANSWERS[path.stem]
-    rows, faults = row_files.valid(
-        row_files.lines(path),
+    rows, faults = row_files.validate_rows(
+        row_files.read_rows(path),
         lambda values, where: _row(values, where, path.parent, answers),
         lambda row: row.id,
     )

@@ -94,7 +94,7 @@ def load(name: str, split: str, check_images: bool = True) -> datasets.Dataset:
         return row, _picture(cell) if check_images else ""
 
     places = zip(table["where"][:], row_files.progress(columns, f"{name}/{split}"), strict=True)
-    found, wrong = row_files.valid(places, valid)
+    found, wrong = row_files.validate_rows(places, valid)
     row_files.end_with_the_first([*faults, *wrong], "vflute")
     texts = [row for row, _ in found]
     digest = hashlib.sha256(
@@ -172,8 +172,8 @@ def _own(path: Path, what: str) -> tuple[datasets.Dataset, Sequence[str]]:
     """
     import datasets
 
-    found, faults = row_files.valid(
-        row_files.lines(path, REQUIRED), _own_row, key=lambda row: f"the id {row['id']}"
+    found, faults = row_files.validate_rows(
+        row_files.read_rows(path, REQUIRED), _own_row, key=lambda row: f"the id {row['id']}"
     )
     if not found and not faults:
         faults = [
