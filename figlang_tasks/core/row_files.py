@@ -133,7 +133,7 @@ def first_fault(error: ValidationError) -> str:
     )
 
 
-def end_with_the_first(faults: Sequence[str], benchmark: str) -> None:
+def raise_first_fault(faults: Sequence[str], benchmark: str) -> None:
     """End a run if its data has faults."""
     if faults:
         more = f"{len(faults) - 1} more fault(s): `figlang data check {benchmark}` lists them."

@@ -55,7 +55,7 @@ def load(dataset: str, table: str, shown: str, check_images: bool = True) -> dat
             {"dataset": dataset, "id": f"{each}-{number}"} | row for number, row in enumerate(rows)
         ]
         faults += wrong
-    row_files.end_with_the_first(
+    row_files.raise_first_fault(
         faults if faults or documents else [f"{dataset}/{table} has no rows"], "admire"
     )
     if table in BOTH:

@@ -66,7 +66,7 @@ def documents(
     if order not in ORDERS:
         raise DataError(f"dataset_name: order={order}; valid: {', '.join(ORDERS)}")
     rows, faults = read(found.folder)
-    row_files.end_with_the_first(faults, "columbus")
+    row_files.raise_first_fault(faults, "columbus")
     part = [
         RELEASES[len(rows)],
         *(["published"] if order == "published" else []),

@@ -263,7 +263,7 @@ def _released(name: str) -> tuple[Sequence[Pair], str]:
             f"{where} has {total} rows, the published train split has {published}. To run fewer"
             f" rows use --limit. {hub.USE_THE_RELEASE}"
         )
-    row_files.end_with_the_first(faults, "flute")
+    row_files.raise_first_fault(faults, "flute")
     return rows, snapshot.revision
 
 
@@ -337,7 +337,7 @@ def load_blind() -> datasets.Dataset:
             f" (codalab_id), these {len(rows)} are not. Use the file as it was published; to try"
             " out fewer rows use --limit."
         )
-    row_files.end_with_the_first(faults, "flute")
+    row_files.raise_first_fault(faults, "flute")
     return datasets.Dataset.from_dict(
         {
             "dataset": ["FLUTE"] * len(rows),

@@ -150,7 +150,7 @@ def _read(dataset: str, name: str, kind: type[_Kind], row_of: Callable[[_Kind, s
             f"{path} has {len(rows)} rows, the published one has {ROWS[name] or 'some'}."
             f" {USE_THE_RELEASE} To run fewer rows use --limit."
         )
-    row_files.end_with_the_first(faults, "irfl")
+    row_files.raise_first_fault(faults, "irfl")
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
     return Table(tuple(rows), str(DataId(dataset, name, digest, revision=found.revision)))
 

@@ -184,7 +184,7 @@ def read(dataset: str) -> Table:
     )
     if not rows and not faults:
         faults = [f"{path} has no rows: write one for each image (docs/cards/metaclue.md)"]
-    row_files.end_with_the_first(faults, "metaclue")
+    row_files.raise_first_fault(faults, "metaclue")
     return Table(
         tuple(rows),
         found.folder,

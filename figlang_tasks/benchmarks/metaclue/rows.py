@@ -59,7 +59,7 @@ def load(dataset: str, task: str, check_images: bool = False) -> datasets.Datase
     rows = _rows(dataset, task, table)
     if check_images:
         check = partial(_check, dataset, table.folder if task in LOCALIZE else None)
-        row_files.end_with_the_first(
+        row_files.raise_first_fault(
             row_files.validate_rows(((row.where, row) for row in rows), check)[1], "metaclue"
         )
     found = TASKS[task](dataset, task, table, rows)

@@ -72,7 +72,7 @@ def _fold(dataset: str, name: str, check_images: bool) -> datasets.Dataset:
     found, faults = row_files.validate_rows(
         places, document, lambda made: f"instance_id {made['id']}"
     )
-    row_files.end_with_the_first([*faults, *_other_number(dataset, name, len(table))], "nycc")
+    row_files.raise_first_fault([*faults, *_other_number(dataset, name, len(table))], "nycc")
     common: dict[str, Any] = {
         "dataset": dataset,
         "config": name,
@@ -221,7 +221,7 @@ def check_exemplars(dataset: str, name: str) -> None:
     )
     wanted = config(name)
     faults = row_files.validate_rows(rows, lambda row, where: _document(row, where, wanted))[1]
-    row_files.end_with_the_first(faults, "nycc")
+    row_files.raise_first_fault(faults, "nycc")
 
 
 def training_faults(dataset: str) -> Iterator[DataError]:

@@ -176,7 +176,7 @@ def _shown(
             " there; `figlang data template nykms` writes example files"
         )
     rows, faults = read(path)
-    row_files.end_with_the_first(faults, "nykms")
+    row_files.raise_first_fault(faults, "nykms")
     what = "image" if modality == "image" else "description"
     joined, origin, faults = _join([row for row in rows if not getattr(row, what)], what)
     rows = [replace(row, **{what: joined[row.id]}) if row.id in joined else row for row in rows]
@@ -189,12 +189,12 @@ def _shown(
         wrong = row_files.validate_rows(shown, lambda cell, where: images.check(cell, where, name))[
             1
         ]
-        row_files.end_with_the_first([*faults, *wrong], "nykms")
+        row_files.raise_first_fault([*faults, *wrong], "nykms")
     elif faults:  # which the tasks that show cartoons do not need
         raise PartMissing(faults[0])
     else:
         described = ((row.where, row) for row in rows if row.id in joined)
-        row_files.end_with_the_first(
+        row_files.raise_first_fault(
             row_files.validate_rows(described, _check_joined_description)[1], "nykms"
         )
     texts = [

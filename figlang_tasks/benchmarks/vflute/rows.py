@@ -95,7 +95,7 @@ def load(name: str, split: str, check_images: bool = True) -> datasets.Dataset:
 
     places = zip(table["where"][:], row_files.progress(columns, f"{name}/{split}"), strict=True)
     found, wrong = row_files.validate_rows(places, valid)
-    row_files.end_with_the_first([*faults, *wrong], "vflute")
+    row_files.raise_first_fault([*faults, *wrong], "vflute")
     texts = [row for row, _ in found]
     digest = hashlib.sha256(
         "".join(json.dumps(row, sort_keys=True) for row in texts).encode()

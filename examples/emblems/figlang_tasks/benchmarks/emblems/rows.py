@@ -19,7 +19,7 @@ def documents(request: Request, check_images: bool) -> datasets.Dataset:
     folder = hub.snapshot(source_of(dataset), [f"{split}.jsonl", "images/*"]).folder.absolute()
     lines = row_files.read_rows(folder / f"{split}.jsonl")
     rows, faults = row_files.validate_rows(lines, _document, key=lambda document: document["id"])
-    row_files.end_with_the_first(faults, "emblems")
+    row_files.raise_first_fault(faults, "emblems")
     return row_files.as_documents(rows, dataset, split)
 
 
