@@ -44,7 +44,7 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveInt
 
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.files import MOST_BYTES
-from figlang_tasks.core.row_files import brief, checked, content_of, json_lines
+from figlang_tasks.core.row_files import brief, content_of, json_lines, parse_row
 from figlang_tasks.core.text import printable_lines, table
 
 OURS = {
@@ -133,7 +133,7 @@ def rows_of(path: Path, kind: str, is_accuracy: bool) -> list[Row]:
 
 
 def _row(fields: Mapping[str, Any], place: str, kind: str, is_accuracy: bool) -> Row:
-    line = checked(_Line, fields, place)
+    line = parse_row(_Line, fields, place)
     options = 0
     if kind == "option":
         options = line.options or len(line.texts or ())

@@ -109,7 +109,7 @@ def validate_rows(
     return found, faults
 
 
-def checked(model: type[_Model], values: Mapping[str, Any], where: str) -> _Model:
+def parse_row(model: type[_Model], values: Mapping[str, Any], where: str) -> _Model:
     """The values of a row as a model of pydantic; the `DataError` names the first field that is not
     valid.
     """

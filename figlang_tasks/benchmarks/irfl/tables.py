@@ -135,7 +135,7 @@ def _read(dataset: str, name: str, kind: type[_Kind], row_of: Callable[[_Kind, s
 
     def row(cells: Mapping[str, Any], where: str) -> Row:
         return row_of(
-            row_files.checked(kind, cells if is_idiom else {**cells, "definition": None}, where),
+            row_files.parse_row(kind, cells if is_idiom else {**cells, "definition": None}, where),
             where,
         )
 

@@ -149,7 +149,7 @@ class Annotation(_Object):
 
 def annotation(found: dict[str, Any], where: str) -> Annotation:
     """The object of a line; a `DataError` that names `where` and the field if it is not valid."""
-    return row_files.checked(
+    return row_files.parse_row(
         Annotation, {**found, "place of the line": f"{where} ({found.get('image')})"}, where
     )
 
