@@ -12,7 +12,7 @@ Texts: TypeAlias = list[tuple[str, Any]]
 """Texts with their names; one that is None or empty is not shown."""
 
 
-class Shown(TypedDict, total=False):
+class CardPicture(TypedDict, total=False):
     """A picture of a card.
 
     Attributes:
@@ -48,7 +48,7 @@ class Card(TypedDict, total=False):
     facts: Texts
     gold: Texts
     reference: str
-    pictures: list[Shown]
+    pictures: list[CardPicture]
     boxes: Sequence[Sequence[float]]
     task: str
     id: str

@@ -8,7 +8,7 @@ from typing import Any
 from figlang_tasks.benchmarks.irfl import tasks
 from figlang_tasks.benchmarks.irfl.records import DetectionRecord, RetrievalRecord
 from figlang_tasks.benchmarks.irfl.rows import LETTERS, figurative_type
-from figlang_tasks.core.card import OPEN, Answer, Card, Shown, no_choice, outcome
+from figlang_tasks.core.card import OPEN, Answer, Card, CardPicture, no_choice, outcome
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.record import Document
 from figlang_tasks.metrics.ranking import precision_at_k
@@ -36,12 +36,12 @@ def card(data: DataId, records: Sequence[Any], document: Document) -> Card:
     }
 
 
-def _ranked_picture(image: RetrievalRecord, place: int) -> Shown:
+def _ranked_picture(image: RetrievalRecord, place: int) -> CardPicture:
     """A picture of a row of retrieval, by its place in the row."""
     return _picture(image["uuid"], str(place), image["role"], image["positive"])
 
 
-def _candidate(record: DetectionRecord, place: int) -> Shown:
+def _candidate(record: DetectionRecord, place: int) -> CardPicture:
     """A candidate of a row of detection, by its letter."""
     return _picture(
         record["candidates"][place],
@@ -51,8 +51,8 @@ def _candidate(record: DetectionRecord, place: int) -> Shown:
     )
 
 
-def _picture(uuid: str, label: str, role: str, is_right: bool) -> Shown:
-    picture: Shown = {"name": uuid, "label": label, "role": role}
+def _picture(uuid: str, label: str, role: str, is_right: bool) -> CardPicture:
+    picture: CardPicture = {"name": uuid, "label": label, "role": role}
     if is_right:
         picture["right"] = True
     return picture
