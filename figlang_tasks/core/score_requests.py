@@ -76,7 +76,7 @@ def score_request(
     return found
 
 
-def only_ranks(model: str, task: str) -> str:
+def only_scores_message(model: str, task: str) -> str:
     """The message for a task that asks for words, with a model that gives only scores."""
     return (
         f"{model}: task {task} asks for an answer in words, but this model only scores candidates:"

@@ -329,7 +329,7 @@ def words_of_scores_faults(evaluation: Evaluation) -> Iterator[Fault]:
         return
     for config in evaluation.tasks:
         if not _asks_for_scores(config, evaluation) and not _is_only_for_scores(config):
-            message = score_requests.only_ranks(
+            message = score_requests.only_scores_message(
                 evaluation.model_name or "this model", config["task"]
             )
             yield Fault(message, (config["task"],))
