@@ -112,7 +112,7 @@ def answers_words(model_class: type | None) -> bool:
 # --- what stands in the chosen blocks ---
 
 
-def chosen_as_default(config: Mapping[str, Any], choice: Choice) -> dict[str, Any]:
+def with_blocks_as_default(config: Mapping[str, Any], choice: Choice) -> dict[str, Any]:
     """A task file whose blocks for scores, if they were chosen, stand in place of ``default``: the
     harness takes it.
     """
@@ -123,7 +123,7 @@ def chosen_as_default(config: Mapping[str, Any], choice: Choice) -> dict[str, An
     return changed
 
 
-def give_blocks(task: Any, choice: Choice) -> None:
+def apply_blocks(task: Any, choice: Choice) -> None:
     """Give a task that the harness has built with ``default`` the blocks that were chosen in its
     place.
 

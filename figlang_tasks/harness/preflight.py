@@ -29,7 +29,7 @@ from figlang_tasks.core.blocks import (
     SETTINGS,
     answers_words,
     choose_blocks,
-    chosen_as_default,
+    with_blocks_as_default,
 )
 from figlang_tasks.core.errors import DataError, FigLangError
 from figlang_tasks.core.redaction import redacted
@@ -352,7 +352,7 @@ def _with_options_of_run(config: TaskConfig, evaluation: Evaluation) -> dict[str
     """
     choice = choose_blocks(config, evaluation.model_name, evaluation.model_class)
     return {
-        **chosen_as_default(config, choice),
+        **with_blocks_as_default(config, choice),
         "model": evaluation.model_name,
         "limit": evaluation.limit_of_each_task,
         "offset": evaluation.offset or 0,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from figlang_tasks.core.blocks import Choice, choose_blocks, chosen_as_default
+from figlang_tasks.core.blocks import Choice, choose_blocks, with_blocks_as_default
 from figlang_tasks.core.score_requests import KEY
 
 
@@ -158,7 +158,7 @@ def test_blocks_for_scores_stand_in_place_of_default() -> None:
         "model_specific_generation_kwargs": {"scores": MATCH},
         "lmms_eval_specific_kwargs": PROMPTS,
     }
-    changed = chosen_as_default(config, choose_blocks(config, None, DualEncoder))
+    changed = with_blocks_as_default(config, choose_blocks(config, None, DualEncoder))
     assert changed["model_specific_generation_kwargs"] == {"scores": MATCH, "default": MATCH}
     assert changed["lmms_eval_specific_kwargs"]["default"] == {"prompt": "only_scores"}
     assert PROMPTS["default"] == {"prompt": "default"}  # what was read is left as it was
