@@ -30,7 +30,7 @@ _FOR_SCORES = (SCORES, ONLY_SCORES)
 
 
 @dataclass(frozen=True)
-class Choice:
+class ChosenBlocks:
     """The blocks of a task file that a model gets, by name.
 
     Attributes:
@@ -49,7 +49,7 @@ def choose_blocks(
     name: str | None,
     model_class: type | None,
     pictures_first: bool = False,
-) -> Choice:
+) -> ChosenBlocks:
     """Choose the blocks of a task file for a model: of each key the first that the file has.
 
     ============================================  ==========================================
@@ -83,7 +83,7 @@ def choose_blocks(
         model_class, "answers_score_requests", ()
     ):
         options_block = _first_block(options, (name, *score_blocks, DEFAULT))
-        return Choice(settings=block, options=options_block, asks_for_scores=True)
+        return ChosenBlocks(settings=block, options=options_block, asks_for_scores=True)
 
     block = _first_block(settings, (name, DEFAULT))
     asks_for_scores = {**general_settings, **(settings.get(block) or {})}.get(KEY) is not None
@@ -91,7 +91,7 @@ def choose_blocks(
         options_block = _first_block(options, (name, PICTURES_FIRST, DEFAULT))
     else:
         options_block = _first_block(options, (name, DEFAULT))
-    return Choice(settings=block, options=options_block, asks_for_scores=asks_for_scores)
+    return ChosenBlocks(settings=block, options=options_block, asks_for_scores=asks_for_scores)
 
 
 def _first_block(blocks: Mapping[str, Any], names: tuple[str | None, ...]) -> str:
@@ -112,7 +112,7 @@ def answers_words(model_class: type | None) -> bool:
 # --- what stands in the chosen blocks ---
 
 
-def with_blocks_as_default(config: Mapping[str, Any], choice: Choice) -> dict[str, Any]:
+def with_blocks_as_default(config: Mapping[str, Any], choice: ChosenBlocks) -> dict[str, Any]:
     """A task file whose blocks for scores, if they were chosen, stand in place of ``default``: the
     harness takes it.
     """
@@ -123,7 +123,7 @@ def with_blocks_as_default(config: Mapping[str, Any], choice: Choice) -> dict[st
     return changed
 
 
-def apply_blocks(task: Any, choice: Choice) -> None:
+def apply_blocks(task: Any, choice: ChosenBlocks) -> None:
     """Give a task that the harness has built with ``default`` the blocks that were chosen in its
     place.
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from figlang_tasks.core.blocks import Choice, choose_blocks, with_blocks_as_default
+from figlang_tasks.core.blocks import ChosenBlocks, choose_blocks, with_blocks_as_default
 from figlang_tasks.core.score_requests import KEY
 
 
@@ -51,61 +51,73 @@ PROMPTS = {
             {"default": {}, "scores": MATCH},
             PROMPTS,
             False,
-            Choice("default", "default", False),
+            ChosenBlocks("default", "default", False),
         ),
         (
             None,
             {"default": {}, "scores": MATCH},
             PROMPTS,
             False,
-            Choice("default", "default", False),
+            ChosenBlocks("default", "default", False),
         ),
         (
             Words,
             {"default": {}, "mine": {}},
             PROMPTS | {"mine": {}},
             False,
-            Choice("mine", "mine", False),
+            ChosenBlocks("mine", "mine", False),
         ),
-        (Words, {"default": {}}, PROMPTS, True, Choice("default", "pictures_first", False)),
-        (Words, {"default": {}}, PROMPTS | {"mine": {}}, True, Choice("default", "mine", False)),
-        (Words, {"default": {}}, {"default": {}}, True, Choice("default", "default", False)),
+        (Words, {"default": {}}, PROMPTS, True, ChosenBlocks("default", "pictures_first", False)),
+        (
+            Words,
+            {"default": {}},
+            PROMPTS | {"mine": {}},
+            True,
+            ChosenBlocks("default", "mine", False),
+        ),
+        (Words, {"default": {}}, {"default": {}}, True, ChosenBlocks("default", "default", False)),
         # Scores.
         (
             Matches,
             {"default": {}, "scores": MATCH},
             PROMPTS,
             False,
-            Choice("scores", "scores", True),
+            ChosenBlocks("scores", "scores", True),
         ),
-        (Matches, {"scores": MATCH}, {"default": {}}, False, Choice("scores", "default", True)),
+        (
+            Matches,
+            {"scores": MATCH},
+            {"default": {}},
+            False,
+            ChosenBlocks("scores", "default", True),
+        ),
         (
             Matches,
             {"default": {}, "scores": MATCH},
             PROMPTS,
             True,
-            Choice("scores", "scores", True),
+            ChosenBlocks("scores", "scores", True),
         ),
         (
             DualEncoder,
             {"default": {}, "scores": MATCH},
             PROMPTS,
             False,
-            Choice("scores", "only_scores", True),
+            ChosenBlocks("scores", "only_scores", True),
         ),
         (
             DualEncoder,
             {"scores": {}, "only_scores": MATCH},
             PROMPTS,
             False,
-            Choice("only_scores", "only_scores", True),
+            ChosenBlocks("only_scores", "only_scores", True),
         ),
         (
             Probe,
             {"default": {}, "scores": MATCH},
             PROMPTS,
             False,
-            Choice("scores", "only_scores", True),
+            ChosenBlocks("scores", "only_scores", True),
         ),
         # A request that the class does not answer, or that is not for it.
         (
@@ -113,29 +125,41 @@ PROMPTS = {
             {"default": {}, "only_scores": MATCH},
             PROMPTS,
             False,
-            Choice("default", "default", False),
+            ChosenBlocks("default", "default", False),
         ),
         (
             Matches,
             {"default": {}, "scores": CANDIDATES},
             PROMPTS,
             False,
-            Choice("default", "default", False),
+            ChosenBlocks("default", "default", False),
         ),
         # What a file says of a class by its name stands above that.
-        (Matches, {"scores": MATCH, "mine": {}}, PROMPTS, False, Choice("mine", "default", False)),
+        (
+            Matches,
+            {"scores": MATCH, "mine": {}},
+            PROMPTS,
+            False,
+            ChosenBlocks("mine", "default", False),
+        ),
         (
             Matches,
             {"scores": CANDIDATES, "mine": MATCH},
             PROMPTS,
             False,
-            Choice("mine", "scores", True),
+            ChosenBlocks("mine", "scores", True),
         ),
-        (Words, {"scores": {}, "mine": MATCH}, PROMPTS, True, Choice("mine", "default", True)),
+        (
+            Words,
+            {"scores": {}, "mine": MATCH},
+            PROMPTS,
+            True,
+            ChosenBlocks("mine", "default", True),
+        ),
         # A file that asks every model, and files without blocks.
-        (Matches, {"default": MATCH}, PROMPTS, False, Choice("default", "scores", True)),
-        (Words, {"default": MATCH}, PROMPTS, False, Choice("default", "default", True)),
-        (Words, None, None, False, Choice("default", "default", False)),
+        (Matches, {"default": MATCH}, PROMPTS, False, ChosenBlocks("default", "scores", True)),
+        (Words, {"default": MATCH}, PROMPTS, False, ChosenBlocks("default", "default", True)),
+        (Words, None, None, False, ChosenBlocks("default", "default", False)),
     ],
 )
 def test_a_model_gets_the_blocks_for_what_its_class_declares(
@@ -143,7 +167,7 @@ def test_a_model_gets_the_blocks_for_what_its_class_declares(
     settings: dict[str, Any] | None,
     options: dict[str, Any] | None,
     pictures_first: bool,
-    expected: Choice,
+    expected: ChosenBlocks,
 ) -> None:
     config = {
         "generation_kwargs": {"temperature": 0},
