@@ -24,13 +24,13 @@ class Parts:
     """The parts of a benchmark.
 
     Attributes:
-        of: by scope, in the order of tables; scopes that are not there are shown as they are.
+        by_scope: by scope, in the order of tables; scopes that are not there are shown as they are.
         kind: what a part is.
         in_short: scopes that are shown beside the whole where there is room for few, as in the
             paper's main table.
     """
 
-    of: Mapping[str, Part] = field(default_factory=dict)
+    by_scope: Mapping[str, Part] = field(default_factory=dict)
     kind: str = "part"
     in_short: tuple[str, ...] = ()
 
