@@ -290,7 +290,7 @@ def task_faults(config: Mapping[str, Any]) -> list[Exception]:
 
     def check_data() -> None:
         documents = task.documents(request, True)
-        chosen(len(documents), config)
+        row_range(len(documents), config)
 
     def check_the_rest() -> None:
         if task.preflight is not None:
@@ -305,7 +305,7 @@ def task_faults(config: Mapping[str, Any]) -> list[Exception]:
     return list(faults.values())
 
 
-def chosen(count: int, config: Mapping[str, Any]) -> range:
+def row_range(count: int, config: Mapping[str, Any]) -> range:
     """The places, of `count`, that a run asks; `config` is the YAML of a task with ``limit`` and
     ``offset``.
 

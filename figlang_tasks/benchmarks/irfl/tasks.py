@@ -18,7 +18,7 @@ from figlang_tasks.benchmarks.irfl import measures, random_tables, rows
 from figlang_tasks.benchmarks.irfl.archive import grid, pictures
 from figlang_tasks.benchmarks.irfl.records import DetectionRecord, RetrievalRecord
 from figlang_tasks.core import notes
-from figlang_tasks.core.benchmark import chosen
+from figlang_tasks.core.benchmark import row_range
 from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, turn_with_pictures_inside
@@ -68,7 +68,7 @@ def preflight(config: Mapping[str, Any], request: Request) -> None:
     together.
     """
     of_docs = list(rows.documents(request, check_images=True)["row"])
-    places = chosen(len(of_docs), config)
+    places = row_range(len(of_docs), config)
     sizes, here = Counter(of_docs), Counter(of_docs[place] for place in places)
     if all(found < sizes[row] for row, found in here.items()):
         first = of_docs[places[0]]
