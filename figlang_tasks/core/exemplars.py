@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from figlang_tasks.core.errors import DataError
 
 
-def drawn(
+def draw_exemplars(
     groups: Sequence[str], labels: Sequence[str], known: Sequence[str], count: int, seed: int
 ) -> list[int]:
     """The places of rows drawn over groups and labels.

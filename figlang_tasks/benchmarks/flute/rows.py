@@ -23,7 +23,7 @@ from figlang_tasks.core import hub, parquet_files, row_files
 from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
-from figlang_tasks.core.exemplars import drawn
+from figlang_tasks.core.exemplars import draw_exemplars
 from figlang_tasks.core.text import HALF_A_PAIR
 from figlang_tasks.metrics.intervals import linked
 
@@ -175,7 +175,9 @@ def exemplars(name: str, count: int, prompt: str) -> tuple[dict[str, Any], ...]:
         [document["report_group"] for document in shown],
         [document["label"] for document in shown],
     )
-    shots = [shown[place] for place in drawn(types, labels, tuple(LABELS), count, EXEMPLAR_SEED)]
+    shots = [
+        shown[place] for place in draw_exemplars(types, labels, tuple(LABELS), count, EXEMPLAR_SEED)
+    ]
     logger.info(f"figlang_tasks: {count} exemplars: {', '.join(shot['id'] for shot in shots)}")
     return tuple(shots)
 

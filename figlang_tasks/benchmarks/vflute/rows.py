@@ -22,7 +22,7 @@ from figlang_tasks.core import hub, images, parquet_files, row_files
 from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
-from figlang_tasks.core.exemplars import drawn
+from figlang_tasks.core.exemplars import draw_exemplars
 from figlang_tasks.metrics.intervals import linked
 
 if TYPE_CHECKING:
@@ -246,7 +246,7 @@ def exemplars(name: str, count: int, seed: int) -> tuple[dict[str, Any], ...]:
     """
     documents = load(name, "train", check_images=False)
     shots = []
-    for number in drawn(
+    for number in draw_exemplars(
         documents["source_dataset"][:], documents["label"][:], tuple(LABELS), count, seed
     ):
         document = dict(documents[number])
