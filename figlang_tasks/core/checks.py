@@ -15,7 +15,7 @@ from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
 from figlang_tasks.core.request import Request
-from figlang_tasks.core.text import table
+from figlang_tasks.core.text import markdown_table
 
 if TYPE_CHECKING:
     import datasets
@@ -93,4 +93,11 @@ def check(benchmark: Benchmark, requests: Iterable[Request]) -> tuple[list[str],
     ]
     faults = list(dict.fromkeys(faults))
     verdict = [*faults, f"{len(faults)} fault(s)"] if faults else ["no faults"]
-    return [f"{here.folder} ({here.revision})", "", table(rows), "", *missing, *verdict], faults
+    return [
+        f"{here.folder} ({here.revision})",
+        "",
+        markdown_table(rows),
+        "",
+        *missing,
+        *verdict,
+    ], faults

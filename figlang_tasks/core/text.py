@@ -140,7 +140,7 @@ def alignment(rows: Sequence[Sequence[str]]) -> str:
     )
 
 
-def table(rows: Sequence[Sequence[str]]) -> str:
+def markdown_table(rows: Sequence[Sequence[str]]) -> str:
     """A Markdown table, the head first, padded so that it reads well as plain text too."""
     sides = [{"l": "<", "r": ">"}[letter] for letter in alignment(rows)]
     rows = [[_BAR.sub(r"\\|", printable(cell)) for cell in row] for row in rows]
