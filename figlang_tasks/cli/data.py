@@ -125,11 +125,11 @@ def _download_data(benchmark: Benchmark) -> None:
         if fetch_module is None:
             say(f"{benchmark.name}: its rows are not on the hub: {benchmark.source.bring}")
         return
-    for request in checks.parts(benchmark, requests_of(benchmark.name)):
-        label = checks.label(request)
+    for request in checks.data_requests(benchmark, requests_of(benchmark.name)):
+        label = checks.request_label(request)
         try:
             documents = benchmark.documents(request)  # downloads them
-            rows = checks.rows_of(documents)
+            rows = checks.count_rows(documents)
             _say_downloaded(benchmark, f"{label}: {rows} rows", hub.snapshot(benchmark.source))
         except PartMissing as error:
             say(f"{benchmark.name}: {label}: {error}")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import datasets
 
 
-def parts(benchmark: Benchmark, requests: Iterable[Request]) -> list[Request]:
+def data_requests(benchmark: Benchmark, requests: Iterable[Request]) -> list[Request]:
     """The parts of the published data that tasks ask for, each once, and its other splits; options
     are left out.
     """
@@ -36,12 +36,12 @@ def parts(benchmark: Benchmark, requests: Iterable[Request]) -> list[Request]:
     return list(wanted)
 
 
-def rows_of(documents: datasets.Dataset) -> int:
+def count_rows(documents: datasets.Dataset) -> int:
     """The number of rows that documents are of: some rows have several."""
     return len(set(documents["row"])) if "row" in documents.column_names else len(documents)
 
 
-def label(request: Request) -> str:
+def request_label(request: Request) -> str:
     """A part of the data as commands name it: ``FLUTE, heldout``."""
     return ", ".join([request.dataset, *request.values()])
 
@@ -58,11 +58,11 @@ def check(benchmark: Benchmark, requests: Iterable[Request]) -> tuple[list[str],
     faults: list[str] = []
     lacking: dict[str, list[str]] = {}  # what is missing, and for which parts
     own = False
-    for request in parts(benchmark, requests):
+    for request in data_requests(benchmark, requests):
         count, published, remark = "-", str(benchmark.rows(request) or "-"), ""
         try:
             documents = benchmark.documents(request, check_images=True)
-            count = str(rows_of(documents))
+            count = str(count_rows(documents))
             if hub.USER_ROWS in documents[:1].get("revision", ()):
                 own, published, remark = (
                     True,
@@ -77,7 +77,7 @@ def check(benchmark: Benchmark, requests: Iterable[Request]) -> tuple[list[str],
         except DataError as error:
             faults += error.faults or [str(error)]
             remark = "faulty"
-        rows.append([label(request), count, published, remark])
+        rows.append([request_label(request), count, published, remark])
     try:
         module = benchmark.module("check")
         if module is not None:
