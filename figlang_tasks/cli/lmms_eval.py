@@ -73,7 +73,7 @@ def _run(arguments: Sequence[str]) -> None:
     is_terminal = sys.stderr.isatty()
     set_up_bars(is_terminal)
 
-    with status.shown(is_evaluation and is_terminal):
+    with status.printing(is_evaluation and is_terminal):
         status.tell("loading lmms-eval and the tasks ...")
 
         # These imports take long, so they come after the line above.

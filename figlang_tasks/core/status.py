@@ -29,7 +29,7 @@ def in_first_process() -> bool:
 
 
 @contextmanager
-def shown(is_wanted: bool = True) -> Iterator[None]:
+def printing(is_wanted: bool = True) -> Iterator[None]:
     """Print the lines that are told within the block, in the first process of a run; print none if
     not wanted.
     """

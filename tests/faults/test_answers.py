@@ -344,7 +344,7 @@ def test_only_missing_answers_are_asked_for(
     runs, rounds = Runs(tmp_path), 2 if task == "mini_sg" else 1
     found = []
     for from_cache, limit in ((0, 10), (10, 20), (20, 20)):
-        with status.shown():
+        with status.printing():
             found.append(runs.here(task, limit=limit, include_path=demo_runs.mini_tasks()))
         assert len(runs.asked[-1]) == (limit - from_cache) * rounds
         shown, is_asked = capsys.readouterr().err, from_cache < limit
