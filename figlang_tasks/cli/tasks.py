@@ -198,7 +198,7 @@ def _benchmark_line(name: str, rows: str) -> str:
     if benchmark.scorer:
         needs.insert(0, f"scorer {benchmark.scorer}")
     access = benchmark.source.access
-    return _overview_line(name, benchmark.about, rows, access, ", ".join(needs))
+    return _overview_line(name, benchmark.summary, rows, access, ", ".join(needs))
 
 
 def _overview_line(name: str, content: str, rows: str, access: str, needs: str) -> str:

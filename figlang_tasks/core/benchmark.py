@@ -49,7 +49,7 @@ class Benchmark:
             the same.
         prompt_hash: of its prompts (:func:`figlang_tasks.core.prompting.prompt_hash`). A test fails
             when a prompt changes and this does not.
-        about: what it measures, in at most 39 characters: the line of ``figlang tasks``.
+        summary: what it measures, in at most 39 characters: the line of ``figlang tasks``.
         citation: its paper in BibTeX; "" where there is none.
         sources: its datasets: the published one first, then others that it takes data from, and the
             shipped one.
@@ -62,7 +62,7 @@ class Benchmark:
     name: str
     version: str
     prompt_hash: str
-    about: str
+    summary: str
     citation: str = ""
     sources: tuple[Source, ...]
     keys: tuple[str, ...] = ("split",)

@@ -73,7 +73,7 @@ def test_a_module_that_lacks_a_name_is_an_error_for_its_user(
     )
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(benchmark_module, "PACKAGE", "its_benchmarks")
-    sayings = Benchmark(name="sayings", version="1-0", prompt_hash="", about="", sources=())
+    sayings = Benchmark(name="sayings", version="1-0", prompt_hash="", summary="", sources=())
     with pytest.raises(
         FigLangError, match=r"sayings/card.py must define card: figlang report needs it\. Define it"
     ):
