@@ -1,4 +1,4 @@
-"""Loads data from a hub dataset at one revision, from ``FIGLANG_DATA_DIR``, or from this package.
+"""Finds the files of a dataset: on the hub at one revision, in ``FIGLANG_DATA_DIR``, or here.
 
 Every source becomes a local folder in the layout of the hub's repository, so the rest of the code
 reads all of them in one way.
@@ -22,7 +22,7 @@ from figlang_tasks.core.errors import DataError, remedy_of_writing
 DATA_DIR_VARIABLE = "FIGLANG_DATA_DIR"
 USE_THE_RELEASE = "Use the files of the original release."
 USER_ROWS = "own"
-"""In place of a revision: rows that the user brought, which are not those of the release."""
+"""Stands in place of a revision where rows are the user's own, and not those of the release."""
 
 _Loader = TypeVar("_Loader", bound=Callable[..., Any])
 
@@ -32,17 +32,17 @@ class Source:
     """A dataset: its name here, where it lives, and what it must contain.
 
     Attributes:
-        name: folder name under ``FIGLANG_DATA_DIR``.
-        splits: rows of each parquet split, in the published order.
-        repository: dataset repository on the hub; None for data that this package ships or that has
-            no release.
-        revision: 40-hex commit that the repository is read at; None where it is not known: then the
-            default branch, resolved once a process, or the user's pin (:attr:`pin_variable`).
-        unpinned: what results say of the revision where none is pinned.
-        gated: the hub asks for the acceptance of conditions.
-        folder: the shipped folder, for data that this package ships.
-        title: in reports, where the name alone does not tell whose it is.
-        bring: how users bring rows of their own: a command and a card.
+        name: the name of its folder under ``FIGLANG_DATA_DIR``.
+        splits: the number of rows of each parquet split, in the published order.
+        repository: the dataset repository on the hub; None for data that this package ships or
+            that has no release.
+        revision: the 40-hex commit that the repository is read at. None where no commit is
+            known; then the user's pin (`pin_variable`) is read, or else the default branch.
+        unpinned: what results have as the revision where `revision` is None.
+        gated: whether users must accept conditions on the hub.
+        folder: the folder of data that this package ships; None for other data.
+        title: the name in reports; "" where `name` already tells whose data it is.
+        bring: how users bring rows of their own, a command and a card; "" if they cannot.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Source:
 
     @property
     def access(self) -> str:
-        """How users get the data."""
+        """How users get the data: "ships with the package", "bring your own", "gated" or "open"."""
         if self.folder is not None:
             return "ships with the package"
         if self.repository is None:
@@ -66,7 +66,7 @@ class Source:
 
     @property
     def stated_revision(self) -> str:
-        """The revision as results name it, before any row is read."""
+        """The revision that results name; a user's pin does not change it."""
         if self.folder is not None:
             return "package"
         return self.revision or self.unpinned
@@ -78,196 +78,239 @@ class Source:
 
     @property
     def page(self) -> str:
+        """The address of the repository's page on the hub."""
         return f"https://huggingface.co/datasets/{self.repository}"
 
     @property
     def pin_variable(self) -> str:
-        """Environment variable with a commit, tag or branch to read instead, e.g.
-        ``FIGLANG_REVISION_IRFL``.
+        """The environment variable with a commit, tag or branch to read in place of ours.
+
+        For example ``FIGLANG_REVISION_IRFL``.
         """
         return "FIGLANG_REVISION_" + re.sub(r"\W", "_", self.name).upper()
 
 
 class Snapshot(NamedTuple):
-    """Files of a dataset on this machine, in the layout of the hub's repository."""
+    """The files of a dataset on this machine, in the layout of the hub's repository.
+
+    Attributes:
+        folder: the folder with the files.
+        revision: the 40-hex commit of the hub; ``local`` for files in ``FIGLANG_DATA_DIR``,
+            ``package`` for shipped data.
+    """
 
     folder: Path
-    # 40-hex commit of the hub; ``local`` for ``FIGLANG_DATA_DIR``, ``package`` for shipped data
     revision: str
 
 
-# --- loading ---
+# --- caches of loaded data ---
 
 
-_kept: list[Any] = []
+_cached_loaders: list[Any] = []  # `functools` has no public type for the wrapper of `lru_cache`
 
 
 def cached(maxsize: int) -> Callable[[_Loader], _Loader]:
-    """Keep the last results of a loader of data, until `clear_caches`."""
+    """Decorate a loader so that its last `maxsize` results are kept until `clear_caches`."""
 
     def decorate(load: _Loader) -> _Loader:
-        found = lru_cache(maxsize=maxsize)(load)
-        _kept.append(found)
-        return cast("_Loader", found)
+        cached_loader = lru_cache(maxsize=maxsize)(load)
+        _cached_loaders.append(cached_loader)
+        return cast("_Loader", cached_loader)
 
     return decorate
 
 
 def clear_caches() -> None:
-    """Read data anew from now on, and ask the hub again; not while a run asks, which would mix old
-    and new rows.
+    """Forget all loaded data, so that files are read and the hub is asked again.
+
+    Call it before a run, not during one, which would mix old and new rows.
     """
-    for loader in _kept:
+    for loader in _cached_loaders:
         loader.cache_clear()
 
 
-def local_folder(origin: Source) -> Path | None:
-    """The folder of a dataset in ``FIGLANG_DATA_DIR``; None without the variable, or without such a
-    folder.
+# --- the files of a dataset ---
+
+
+def local_folder(source: Source) -> Path | None:
+    """The folder of a dataset in ``FIGLANG_DATA_DIR``; None without the variable or the folder.
+
+    Raises:
+        DataError: the variable names no folder.
     """
-    root = os.environ.get(DATA_DIR_VARIABLE)
-    if not root:
+    data_dir = os.environ.get(DATA_DIR_VARIABLE)
+    if not data_dir:
         return None
-    if not Path(root).expanduser().is_dir():
+    if not Path(data_dir).expanduser().is_dir():
         remedy = "correct the variable"
-        if origin.repository is not None:
+        if source.repository is not None:
             remedy += ", or unset it to load from the hub"
-        raise DataError(f"{DATA_DIR_VARIABLE}={root} is not a folder: {remedy}")
-    folder = Path(root).expanduser() / origin.name
+        raise DataError(f"{DATA_DIR_VARIABLE}={data_dir} is not a folder: {remedy}")
+    folder = Path(data_dir).expanduser() / source.name
     return folder if folder.is_dir() else None
 
 
-def snapshot(origin: Source, patterns: Sequence[str] = ()) -> Snapshot:
-    """The files of a dataset: from FIGLANG_DATA_DIR, this package, or the hub, downloaded as far as
-    `patterns` ask.
+def snapshot(source: Source, patterns: Sequence[str] = ()) -> Snapshot:
+    """The files of a dataset: from ``FIGLANG_DATA_DIR``, this package, or the hub.
 
-    Without patterns: the files that are on this machine already.
+    Args:
+        source: the dataset.
+        patterns: the files to download from the hub if they are not here (``*.csv``); without
+            patterns nothing is downloaded.
+
+    Raises:
+        DataError: the files are not on this machine and cannot be downloaded.
     """
-    if folder := local_folder(origin):
-        logger.info(f"figlang_tasks: {origin.name} from {folder} ({DATA_DIR_VARIABLE})")
+    folder = local_folder(source)
+    if folder is not None:
+        logger.info(f"figlang_tasks: {source.name} from {folder} ({DATA_DIR_VARIABLE})")
         return Snapshot(folder, "local")
-    if (root := os.environ.get(DATA_DIR_VARIABLE)) and origin.repository is not None:
+    data_dir = os.environ.get(DATA_DIR_VARIABLE)
+    if data_dir and source.repository is not None:
         logger.warning(
-            f"figlang_tasks: {DATA_DIR_VARIABLE}={root} has no folder {origin.name}: it is not used"
-            " for this dataset"
+            f"figlang_tasks: {DATA_DIR_VARIABLE}={data_dir} has no folder {source.name}: it is not"
+            " used for this dataset"
         )
-    if origin.folder is not None:
-        return Snapshot(origin.folder, "package")
-    if origin.repository is None:
-        raise DataError(
-            f"{origin.name} is not on the hub: put its files into a folder {origin.name} and set "
+    if source.folder is not None:
+        return Snapshot(source.folder, "package")
+    if source.repository is None:
+        message = (
+            f"{source.name} is not on the hub: put its files into a folder {source.name} and set "
             f"{DATA_DIR_VARIABLE} to the folder above it"
-            + (f"; to make them: {origin.bring}" if origin.bring else "")
         )
-    return _download(origin, patterns)
+        if source.bring:
+            message += f"; to make them: {source.bring}"
+        raise DataError(message)
+    return _download(source, source.repository, patterns)
+
+
+def _download(source: Source, repository: str, patterns: Sequence[str]) -> Snapshot:
+    """The files of a dataset of the hub, downloaded where they match a pattern and are not here."""
+    from huggingface_hub import errors, snapshot_download
+
+    revision = source.wanted_revision
+    logger.info(f"figlang_tasks: {source.name} from {repository}@{revision}")
+    refusal_error = refusal(repository) if patterns else None
+    try:
+        folder = snapshot_download(
+            repository,
+            repo_type="dataset",
+            revision=revision,
+            allow_patterns=[*patterns],
+            local_files_only=refusal_error is not None or not patterns,
+        )
+    except errors.RevisionNotFoundError as error:
+        is_pinned = bool(os.environ.get(source.pin_variable))
+        pinned_by = source.pin_variable if is_pinned else "this version"
+        raise DataError(
+            f"{repository} has no revision {revision}, which {pinned_by} asks for: see"
+            f" {source.page}"
+        ) from error
+    except Exception as error:  # the HTTP library's own errors have no common base here
+        if patterns:
+            reason = _reason(source, revision, refusal_error or error)
+        else:
+            reason = f"{source.name} is not on this machine: name it to `figlang data prefetch`"
+        raise DataError(
+            f"{reason}, or put the files into ${DATA_DIR_VARIABLE}/{source.name}."
+        ) from error
+    # The cache names a snapshot's folder after its commit.
+    return Snapshot(Path(folder), Path(folder).name)
+
+
+def _reason(source: Source, revision: str, error: Exception) -> str:
+    """Why a dataset could not be downloaded, and what to do: the beginning of a sentence."""
+    from huggingface_hub import constants, errors
+
+    http_error: errors.HfHubHTTPError | None = None
+    for cause in (error, error.__cause__, error.__context__):
+        if isinstance(cause, OSError):
+            remedy = remedy_of_writing(cause)
+            if remedy:
+                return (
+                    f"{source.repository} cannot be written into the cache of the hub,"
+                    f" {constants.HF_HUB_CACHE} ({cause}): {remedy}, set HF_HOME to another folder"
+                )
+        if http_error is None and isinstance(cause, errors.HfHubHTTPError):
+            http_error = cause
+
+    if http_error is None:
+        return not_here(f"{source.repository}@{revision}", error)
+    is_refused = http_error.response.status_code == 401
+    if not is_refused and not isinstance(http_error, errors.RepositoryNotFoundError):
+        return not_here(f"{source.repository}@{revision}", http_error)
+    if isinstance(http_error, errors.GatedRepoError):
+        refusal_reason = "the dataset is gated. Accept its conditions on"
+    else:
+        refusal_reason = "the token is not valid. See"
+    return (
+        f"access to {source.repository} is not granted: {refusal_reason} {source.page} and set"
+        " HF_TOKEN to a token of an account that has access (or run `hf auth login`)"
+    )
+
+
+# --- asking the hub ---
 
 
 @contextmanager
 def downloading_nothing() -> Iterator[None]:
-    """Take no file from the hub inside the block."""
+    """Download nothing from the hub inside the block; what its cache holds is still found."""
     from huggingface_hub import constants
 
-    before, constants.HF_HUB_OFFLINE = constants.HF_HUB_OFFLINE, True
+    was_offline = constants.HF_HUB_OFFLINE
+    constants.HF_HUB_OFFLINE = True
     try:
         yield
     finally:
-        constants.HF_HUB_OFFLINE = before
+        constants.HF_HUB_OFFLINE = was_offline
 
 
 @cached(maxsize=16)
 def refusal(repository: str, kind: str = "dataset") -> Exception | None:
-    """Why the hub does not give a repository; None if it does. Asked once a run.
+    """Ask the hub whether it gives a repository: the error if it refuses or cannot be reached.
 
-    The hub's client tries to download for half a minute where no hub can be reached, and its
-    `auth_check` waits for ever where one is silent.
+    None if the repository may be downloaded. The hub is asked once a run. Without this question,
+    the hub's client would try for half a minute where no hub can be reached; and its own
+    `auth_check` waits for ever for a hub that does not answer.
+
+    Args:
+        repository: ``OWNER/NAME``.
+        kind: ``dataset`` or ``model``.
     """
     from huggingface_hub import constants, get_session
     from huggingface_hub.utils import build_hf_headers, hf_raise_for_status
 
-    question = f"{constants.ENDPOINT}/api/{kind}s/{repository}/auth-check"
+    address = f"{constants.ENDPOINT}/api/{kind}s/{repository}/auth-check"
     try:
-        answer = get_session().get(
-            question, headers=build_hf_headers(), timeout=constants.HF_HUB_ETAG_TIMEOUT
+        response = get_session().get(
+            address, headers=build_hf_headers(), timeout=constants.HF_HUB_ETAG_TIMEOUT
         )
-        if answer.status_code in (
-            401,
-            403,
-        ):  # mirrors do not know the question: a download tells of everything else
-            hf_raise_for_status(answer)
+        # Mirrors do not know this address and answer with other errors, which mean nothing here.
+        # If there is another fault, the download tells of it.
+        if response.status_code in (401, 403):
+            hf_raise_for_status(response)
     except Exception as error:  # the HTTP library's own errors have no common base here
         return error
     return None
 
 
-def _download(origin: Source, patterns: Sequence[str]) -> Snapshot:
-    from huggingface_hub import errors, snapshot_download
+def not_here(name: str, error: Exception) -> str:
+    """The message for something that is not on this machine and that the hub does not give.
 
-    assert origin.repository is not None
-    revision = origin.wanted_revision
-    logger.info(f"figlang_tasks: {origin.name} from {origin.repository}@{revision}")
-    refused = refusal(origin.repository) if patterns else None
-    try:
-        found = snapshot_download(
-            origin.repository,
-            repo_type="dataset",
-            revision=revision,
-            allow_patterns=[*patterns],
-            local_files_only=refused is not None or not patterns,
-        )
-    except errors.RevisionNotFoundError as error:
-        whose = origin.pin_variable if os.environ.get(origin.pin_variable) else "this version"
-        raise DataError(
-            f"{origin.repository} has no revision {revision}, which {whose} asks for: see"
-            f" {origin.page}"
-        ) from error
-    except Exception as error:
-        why = f"{origin.name} is not on this machine: name it to `figlang data prefetch`"
-        if patterns:
-            why = _reason(origin, revision, refused or error)
-        raise DataError(
-            f"{why}, or put the files into ${DATA_DIR_VARIABLE}/{origin.name}."
-        ) from error
-    # The cache names a snapshot's folder after its commit
-    return Snapshot(Path(found), Path(found).name)
-
-
-def _reason(origin: Source, revision: str, error: Exception) -> str:
-    """Why a dataset could not be downloaded, and what to do."""
-    from huggingface_hub import constants, errors
-
-    chain = (error, error.__cause__, error.__context__)
-    for cause in chain:
-        if isinstance(cause, OSError) and (remedy := remedy_of_writing(cause)):
-            return (
-                f"{origin.repository} cannot be written into the cache of the hub,"
-                f" {constants.HF_HUB_CACHE} ({cause}): {remedy}, set HF_HOME to another folder"
-            )
-    answered = next((each for each in chain if isinstance(each, errors.HfHubHTTPError)), None)
-    if isinstance(answered, errors.RepositoryNotFoundError) or (
-        answered and answered.response.status_code == 401
-    ):
-        gated = isinstance(answered, errors.GatedRepoError)
-        why = (
-            "the dataset is gated. Accept its conditions on"
-            if gated
-            else "the token is not valid. See"
-        )
-        return (
-            f"access to {origin.repository} is not granted: {why} {origin.page} and set HF_TOKEN to"
-            " a token of an account that has access (or run `hf auth login`)"
-        )
-    return not_here(f"{origin.repository}@{revision}", answered or error)
-
-
-def not_here(what: str, error: Exception) -> str:
-    """Why something is neither on this machine nor given by the hub, and what to do."""
+    Args:
+        name: the repository with its revision, ``OWNER/NAME@REVISION``.
+        error: why the hub does not give it.
+    """
     from huggingface_hub import constants
 
-    missing = f"{what} is not on this machine, and"
     if constants.HF_HUB_OFFLINE:
-        return f"{missing} HF_HUB_OFFLINE is set. Unset it, connect and run again"
-    cause = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        return (
+            f"{name} is not on this machine, and HF_HUB_OFFLINE is set. Unset it, connect and run"
+            " again"
+        )
+    error_lines = str(error).strip().splitlines()
+    cause = error_lines[0] if error_lines else type(error).__name__
     return (
-        f"{missing} {constants.ENDPOINT} does not give it ({cause}). Offline? Connect, or wait, and"
-        " run again"
+        f"{name} is not on this machine, and {constants.ENDPOINT} does not give it ({cause})."
+        " Offline? Connect, or wait, and run again"
     )
