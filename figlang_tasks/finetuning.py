@@ -1,8 +1,8 @@
-"""Rows of a benchmark as data for fine-tuning: the prompts of its evaluation, each with the
-reference answer.
+"""Data for fine-tuning: the prompts of a benchmark's rows, each with the reference answer.
 
-A row that shares a picture or a text with the rows of the evaluation is left out.
-docs/finetuning.md describes the two forms that are written; pictures are files beside them.
+The prompts are those of the evaluation. A row that shares a picture or a text with the rows of the
+evaluation is left out. docs/finetuning.md describes the two forms that are written; pictures are
+files beside them.
 """
 
 from __future__ import annotations
@@ -213,6 +213,7 @@ class TrainingTask:
     """
 
     def __init__(self, config: TaskConfig) -> None:
+        """Take a task from its task file; a `DataError` if nobody can train on it."""
         self.name: str = config["task"]
         self.config = config
         self.benchmark, self.request = parse_request(config["dataset_name"])

@@ -1,5 +1,4 @@
-"""The declaration of a benchmark, which is all that the rest of the package knows of it, and the
-requests of task files.
+"""`Benchmark`, which is all that the package knows of a benchmark, and the requests of task files.
 
 A benchmark is a package ``figlang_tasks/benchmarks/NAME`` with a module ``benchmark`` that holds
 its `BENCHMARK`. The package finds it by its folder; no list of benchmarks exists.
@@ -37,7 +36,9 @@ PACKAGE = "figlang_tasks.benchmarks"
 
 @dataclass(frozen=True, kw_only=True)
 class Benchmark:
-    """A benchmark. What only some benchmarks have is in optional modules of their folders
+    """The declaration of a benchmark.
+
+    What only some benchmarks have is in optional modules of their folders
     (`figlang_tasks.core.optional_modules`).
 
     The module ``benchmark`` is imported for every list of benchmarks. So it imports nothing but

@@ -1,5 +1,4 @@
-"""Checks the data of a benchmark on this machine, for ``figlang data check`` and ``figlang data
-prefetch``.
+"""Checks the data of a benchmark on this machine: ``figlang data check`` and ``data prefetch``.
 
 A check loads what the tasks ask for as a run does. It continues after an error, where a run would
 stop, and it downloads nothing.

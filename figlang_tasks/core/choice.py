@@ -1,5 +1,6 @@
-"""The options of a question, for a reader that must not know which is right
-(`figlang_tasks.judge.unread`).
+"""The options of a question, for a reader that must not know which of them is right.
+
+The reader is a language model (`figlang_tasks.judge.unread`).
 
 A benchmark whose answers choose something has a module ``choice`` with ``choice_of(record)``: the
 choice that the task of a record offers, None where it offers none.

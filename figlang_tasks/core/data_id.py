@@ -1,5 +1,6 @@
-"""The identity of data: the field ``data`` of documents and records. Only this module writes and
-parses it.
+"""The identity of data: the field ``data`` of documents and records.
+
+Only this module writes and parses it.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ def clean_logs() -> None:
 
 
 def _clean_record(record: Record) -> None:
+    """Clean a record of loguru before it is written, with the traceback of its exception."""
     record["message"] = _clean(record["message"])
     if record["exception"]:
         # loguru would print the exception unchanged, with its message and the values of variables.

@@ -25,6 +25,7 @@ and pictures, ``{"type": "image", "url": PICTURE}``.
 
 @cache
 def _environment() -> Environment:
+    """The settings of Jinja, which are a part of what the templates mean."""
     return Environment(
         loader=FileSystemLoader(resource_dir("prompts")),
         undefined=StrictUndefined,

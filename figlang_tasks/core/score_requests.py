@@ -1,5 +1,6 @@
-"""Score requests: a task asks a model for numbers instead of words. docs/adding_a_vlm.md says which
-numbers.
+"""Score requests: a task asks a model for numbers instead of words.
+
+docs/adding_a_vlm.md says which numbers.
 
 A score request is an ordinary ``generate_until`` request whose ``generation_kwargs`` have the key
 `KEY`, so that every harness feature (cache, limit, several processes) works with it. A model class

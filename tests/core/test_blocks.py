@@ -1,6 +1,4 @@
-"""A model gets the prompt of another, or is asked for scores that it does not give, if this
-fails.
-"""
+"""If these fail, a model gets another's prompt, or is asked for scores that it does not give."""
 
 from __future__ import annotations
 
@@ -36,7 +34,8 @@ class Probe:
     scores_text_alone = True
 
 
-MATCH, CANDIDATES = ({KEY: {"kind": "match"}}, {KEY: {"kind": "candidates", "candidates": ["A"]}})
+MATCH = {KEY: {"kind": "match"}}
+CANDIDATES = {KEY: {"kind": "candidates", "candidates": ["A"]}}
 PROMPTS = {
     name: {"prompt": name} for name in ("default", "scores", "only_scores", "pictures_first")
 }
@@ -45,7 +44,7 @@ PROMPTS = {
 @pytest.mark.parametrize(
     ("model_class", "settings", "options", "pictures_first", "expected"),
     [
-        # Words: by the lines of the table of `choose_blocks`.
+        # Words, in the order of the table in `choose_blocks`.
         (
             Words,
             {"default": {}, "scores": MATCH},
@@ -134,7 +133,7 @@ PROMPTS = {
             False,
             ChosenBlocks("default", "default", False),
         ),
-        # What a file says of a class by its name stands above that.
+        # The block with the name of a model comes before those.
         (
             Matches,
             {"scores": MATCH, "mine": {}},
@@ -177,7 +176,7 @@ def test_a_model_gets_the_blocks_for_what_its_class_declares(
     assert choose_blocks(config, "mine", model_class, pictures_first) == expected
 
 
-def test_blocks_for_scores_stand_in_place_of_default() -> None:
+def test_chosen_blocks_for_scores_replace_default() -> None:
     config = {
         "model_specific_generation_kwargs": {"scores": MATCH},
         "lmms_eval_specific_kwargs": PROMPTS,
@@ -185,4 +184,4 @@ def test_blocks_for_scores_stand_in_place_of_default() -> None:
     changed = with_blocks_as_default(config, choose_blocks(config, None, DualEncoder))
     assert changed["model_specific_generation_kwargs"] == {"scores": MATCH, "default": MATCH}
     assert changed["lmms_eval_specific_kwargs"]["default"] == {"prompt": "only_scores"}
-    assert PROMPTS["default"] == {"prompt": "default"}  # what was read is left as it was
+    assert PROMPTS["default"] == {"prompt": "default"}  # the task file itself is not changed
