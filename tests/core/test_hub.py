@@ -45,7 +45,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def load(
     server: HubServer, home: Path, token: str | None = None, program: str = LOAD, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run a program that loads from the server, with an empty home unless an earlier load used it."""
+    """Run a program that loads from the server, with its cache in `home`."""
     home.mkdir(exist_ok=True)
     env = server.env(home=home, token=token) | {"HF_HUB_DOWNLOAD_TIMEOUT": "1"} | environment
     return warm.run([sys.executable, "-c", program], env=env, cwd=home, timeout=600)
@@ -188,7 +188,7 @@ FETCH = (
 AT_ONCE = (
     "import time\npause = time.sleep\ntime.sleep = lambda seconds: pause(min(seconds, 0.05))\n"
 )
-"""Put before `FETCH`: the hub's client tries as often as ever, but without its pauses of a minute."""
+"""Stands before `FETCH`: the hub's client tries as often as ever, but without long pauses."""
 CONTENT = "/lfs/"
 
 
