@@ -15,16 +15,13 @@ from typing import Any
 HIDDEN = "[REDACTED]"
 """What stands in place of a secret; the harness's own word."""
 
+# What keys and tokens are of: API_KEY, hf_token.
 _OWNER = (
     r"api|access|secret|private|auth|oauth|bearer|client|service|account|session|security"
-    r"|subscription|user|hub"
+    r"|subscription|user|hub|bot|refresh|jwt|(?<![a-z])id|hf|huggingface|github|gh|gitlab|slack"
+    r"|wandb|openai|anthropic|azure|gemini|google|mistral|cohere|groq|together|fireworks|deepinfra"
+    r"|deepseek|openrouter|replicate|nvidia|perplexity|xai|dashscope"
 )
-_OWNER += r"|bot|refresh|jwt|(?<![a-z])id|hf|huggingface|github|gh|gitlab|slack|wandb"
-_OWNER += (
-    r"|openai|anthropic|azure|gemini|google|mistral|cohere|groq|together|fireworks|deepinfra"
-    r"|deepseek"
-)
-_OWNER += r"|openrouter|replicate|nvidia|perplexity|xai|dashscope"
 _NAME = (
     rf"(?i:[\w-]*(?:(?:{_OWNER})[_-]?(?:keys?|token)|password|passwd|passphrase|authorization|credentials?)"
     r"|[\w-]*[_-]secret|[\w-]*client_?secret|-{0,2}(?:token|secret|auth))(?:_?\d+)?"
