@@ -39,8 +39,8 @@ class RowTable(NamedTuple):
     """The rows of a split, and what is wrong with them.
 
     Attributes:
-        rows: the columns `TEXT_COLUMNS`, `image` (undecoded), `id`, and `where`, which names a row
-            in messages.
+        rows: the columns `TEXT_COLUMNS`, `image` (undecoded), `id`, and `location`, which
+            names a row in messages.
         faults: a message for each fault; rows of the user with a fault are left out.
     """
 
@@ -69,13 +69,13 @@ def read_release(dataset: str, split: str) -> RowTable:
     if not files:
         raise PartMissing(_no_file_message(source, split, folder))
 
-    where = f"{dataset}: split {split!r} in {folder}"
-    rows = hub.read_parquet(files, ["image", *TEXT_COLUMNS], where)
+    location = f"{dataset}: split {split!r} in {folder}"
+    rows = hub.read_parquet(files, ["image", *TEXT_COLUMNS], location)
     faults: list[str] = []
     published_rows = source.splits[split]
     if len(rows) != published_rows:
         faults.append(
-            f"{where} has {len(rows)} rows, the published one has {published_rows}. Ids and"
+            f"{location} has {len(rows)} rows, the published one has {published_rows}. Ids and"
             " instructions depend on the row order of the whole split; to run fewer rows use"
             " --limit."
         )
@@ -86,7 +86,7 @@ def read_release(dataset: str, split: str) -> RowTable:
         ids.append(row_id)
         places.append(f"{dataset}/{split} row {row_index} ({row_id})")
     rows = images.undecoded(rows, f"{dataset}/{split}")
-    return RowTable(rows.add_column("id", ids).add_column("where", places), faults)
+    return RowTable(rows.add_column("id", ids).add_column("location", places), faults)
 
 
 def _no_file_message(source: hub.Source, split: str, folder: Path) -> str:
@@ -135,7 +135,7 @@ def read_user_file(path: Path, split_name: str) -> RowTable:
     logger.info(f"figlang_tasks: {split_name}: {len(rows)} rows of your own from {path}")
 
     text_type = datasets.Value("string")
-    column_types = dict.fromkeys((*TEXT_COLUMNS, "id", "where"), text_type)
+    column_types = dict.fromkeys((*TEXT_COLUMNS, "id", "location"), text_type)
     column_types["image"] = datasets.Image(decode=False)
     columns: dict[str, list[object]] = {}
     for column in column_types:
@@ -144,31 +144,31 @@ def read_user_file(path: Path, split_name: str) -> RowTable:
     return RowTable(table, faults)
 
 
-def _user_row(cells: Mapping[str, Any], where: str) -> dict[str, object]:
+def _user_row(cells: Mapping[str, Any], location: str) -> dict[str, object]:
     """A row of the user in the columns of `RowTable`.
 
     Args:
         cells: the row as it stands in the file, by column.
-        where: file and line, for messages.
+        location: file and line, for messages.
 
     Raises:
         DataError: a text is missing, or the source cannot be part of a metric's name.
     """
-    row_id = row_files.text(cells, "id", where)
-    where = f"{where} ({row_id[:80]})"
+    row_id = row_files.text(cells, "id", location)
+    location = f"{location} ({row_id[:80]})"
     texts: dict[str, str] = {}
     for column in USER_COLUMNS:
-        texts[column] = row_files.text(cells, column, where)
+        texts[column] = row_files.text(cells, column, location)
     for column in OPTIONAL_COLUMNS:
-        texts[column] = row_files.text(cells, column, where, optional=True)
+        texts[column] = row_files.text(cells, column, location, optional=True)
     source_dataset = texts["source_dataset"]
     if source_dataset and not _SOURCE_NAME.fullmatch(source_dataset):
         raise DataError(
-            f"{where}: source_dataset is {row_files.brief(source_dataset)}; it becomes part of the"
-            " names of metrics: write letters, digits, _ and - (60 at most), not `all`"
+            f"{location}: source_dataset is {row_files.brief(source_dataset)}; it becomes part of"
+            " the names of metrics: write letters, digits, _ and - (60 at most), not `all`"
         )
     picture = {"bytes": None, "path": texts["image"]}
-    return {**texts, "where": where, "image": picture}
+    return {**texts, "location": location, "image": picture}
 
 
 def _unique_id(row: Mapping[str, object]) -> str:

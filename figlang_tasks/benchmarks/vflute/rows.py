@@ -132,7 +132,7 @@ def load(dataset: str, split: str, check_images: bool = True) -> datasets.Datase
         added_columns["revision"] = [hub.OWN] * len(rows)
     if check_images:
         added_columns["family"] = _families(table["id"][:], rows)
-    documents = [table.remove_columns("where"), datasets.Dataset.from_dict(added_columns)]
+    documents = [table.remove_columns("location"), datasets.Dataset.from_dict(added_columns)]
     return datasets.concatenate_datasets(documents, axis=1)
 
 
@@ -171,20 +171,20 @@ def _check_rows(
     """The rows of a table that have no faults, and the faults of the others."""
     remedy = "Correct the row." if has_user_rows else hub.USE_THE_RELEASE
 
-    def check(cells: dict[str, Any], where: str) -> _CheckedRow:
+    def check(cells: dict[str, Any], location: str) -> _CheckedRow:
         """Check the texts and the picture of a row; raise a `DataError` with its first fault."""
         picture = cells.pop("image", None)
         fault = _text_fault(cells, has_user_rows)
         if fault:
-            raise DataError(f"{where}: {fault}. {remedy}")
+            raise DataError(f"{location}: {fault}. {remedy}")
         if not check_images:
             return _CheckedRow(cells, picture_key="")
-        images.check(picture, where, dataset)
+        images.check(picture, location, dataset)
         return _CheckedRow(cells, _picture_key(picture))
 
     columns = [*TEXT_COLUMNS, "image"] if check_images else [*TEXT_COLUMNS]
     rows = row_files.progress(table.select_columns(columns), f"{dataset}/{split}")
-    return row_files.valid(zip(table["where"][:], rows, strict=True), check)
+    return row_files.valid(zip(table["location"][:], rows, strict=True), check)
 
 
 def _text_fault(texts: Mapping[str, object], has_user_rows: bool) -> str:
@@ -262,8 +262,8 @@ def exemplars(dataset: str, count: int, seed: int) -> tuple[Document, ...]:
     shots: list[Document] = []
     for row_index in chosen_indices:
         document = documents[row_index]
-        where = f"{dataset}/train row {row_index} ({document['id']})"
-        picture = images.decode(document["image"], where, dataset)
+        location = f"{dataset}/train row {row_index} ({document['id']})"
+        picture = images.decode(document["image"], location, dataset)
         shots.append({**document, "image": picture})
     shot_ids = ", ".join(shot["id"] for shot in shots)
     logger.info(f"figlang_tasks: {count} exemplars (seed {seed}): {shot_ids}")

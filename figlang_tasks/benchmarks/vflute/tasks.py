@@ -101,8 +101,8 @@ def preflight(config: Mapping[str, Any], request: Request) -> None:
         request: its ``dataset_name``.
 
     Raises:
-        DataError: the exemplars or the scorer's weights cannot be loaded.
-        ValueError: options exclude each other.
+        DataError: the exemplars cannot be loaded.
+        ValueError: options exclude each other, or the scorer is not to be had.
     """
     options_of_models = Options.blocks(config)
     for options in options_of_models:
@@ -226,8 +226,8 @@ def _picture(doc: Document, options: Options) -> Image.Image:
     """The picture of a row as RGB; a white square if the model must not see it."""
     if options.blind:
         return Image.new("RGB", WHITE_SQUARE_SIZE, "white")
-    where = f"{doc['dataset']} {doc['id']}"
-    return images.decode(doc["image"], where, doc["dataset"])
+    location = f"{doc['dataset']} {doc['id']}"
+    return images.decode(doc["image"], location, doc["dataset"])
 
 
 # --- compositional chain-of-thought (Appendix G) ---
