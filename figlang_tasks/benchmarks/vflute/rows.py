@@ -56,8 +56,9 @@ def instruction_numbers(split_sizes: Mapping[str, int], split: str) -> list[int]
     """
     generator = random.Random(INSTRUCTION_SEED)
     numbers_by_split: dict[str, list[int]] = {}
-    for name, size in split_sizes.items():
-        numbers_by_split[name] = [generator.choice(INSTRUCTION_NUMBERS) for _ in range(size)]
+    for drawn_split, size in split_sizes.items():
+        numbers = [generator.choice(INSTRUCTION_NUMBERS) for _ in range(size)]
+        numbers_by_split[drawn_split] = numbers
     return numbers_by_split[split]
 
 
@@ -119,21 +120,26 @@ def load(dataset: str, split: str, check_images: bool = True) -> datasets.Datase
     rows, row_faults = _check_rows(table, dataset, split, has_user_rows, check_images)
     row_files.end_with_the_first([*table_faults, *row_faults], "vflute")
 
-    texts = [row.texts for row in rows]
+    texts_of_rows = [row.texts for row in rows]
+    data_id = DataId(dataset, split, _digest_of_texts(texts_of_rows))
     split_sizes = {**source_of(dataset).splits, split: len(rows)}
-    groups = [report_group(row["source_dataset"], row["phenomenon"]) for row in texts]
+    groups: list[str] = []
+    for texts in texts_of_rows:
+        group = report_group(texts["source_dataset"], texts["phenomenon"])
+        groups.append(group or NO_SOURCE)
     added_columns: dict[str, list[str] | list[int]] = {
         "dataset": [dataset] * len(rows),
-        "data": [str(DataId(dataset, split, _digest_of_texts(texts)))] * len(rows),
+        "data": [str(data_id)] * len(rows),
         "instruction": instruction_numbers(split_sizes, split),
-        "report_group": [group or NO_SOURCE for group in groups],
+        "report_group": groups,
     }
     if has_user_rows:
         added_columns["revision"] = [hub.OWN] * len(rows)
     if check_images:
         added_columns["family"] = _families(table["id"][:], rows)
-    documents = [table.remove_columns("location"), datasets.Dataset.from_dict(added_columns)]
-    return datasets.concatenate_datasets(documents, axis=1)
+    table = table.remove_columns("location")
+    additions = datasets.Dataset.from_dict(added_columns)
+    return datasets.concatenate_datasets([table, additions], axis=1)
 
 
 def with_all_instructions(documents: datasets.Dataset) -> datasets.Dataset:
@@ -149,8 +155,10 @@ def with_all_instructions(documents: datasets.Dataset) -> datasets.Dataset:
             row_indices.append(row_index)
             instructions.append(number)
             ids.append(f"{row_id}-instruction{number}")
-    repeated = documents.select(row_indices).rename_column("id", "row").add_column("id", ids)
-    return repeated.remove_columns("instruction").add_column("instruction", instructions)
+    repeated = documents.select(row_indices)
+    repeated = repeated.rename_column("id", "row").add_column("id", ids)
+    repeated = repeated.remove_columns("instruction")
+    return repeated.add_column("instruction", instructions)
 
 
 class _CheckedRow(NamedTuple):

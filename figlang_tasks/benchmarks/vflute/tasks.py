@@ -185,8 +185,9 @@ def doc_to_messages(
     options = Options.of(lmms_eval_specific_kwargs)
     turns: list[dict[str, Any]] = []
     for shot in _shots(doc, options):
+        answer = {"type": "text", "text": shot.answer}
         turns.append(user_turn([shot.picture], shot.question))
-        turns.append({"role": "assistant", "content": [{"type": "text", "text": shot.answer}]})
+        turns.append({"role": "assistant", "content": [answer]})
     turns.append(user_turn([_picture(doc, options)], question(doc, options)))
     return turns
 
@@ -214,11 +215,11 @@ def _shots(doc: Document, options: Options) -> list[_Shot]:
     if not options.num_shots:
         return []
     reference_answer = doc_to_label if options.label_only else doc_to_target
+    exemplars = rows.exemplars(doc["dataset"], options.num_shots, options.fewshot_seed)
     shots: list[_Shot] = []
-    for exemplar in rows.exemplars(doc["dataset"], options.num_shots, options.fewshot_seed):
-        shots.append(
-            _Shot(exemplar["image"], question(exemplar, options), reference_answer(exemplar))
-        )
+    for exemplar in exemplars:
+        shot_question = question(exemplar, options)
+        shots.append(_Shot(exemplar["image"], shot_question, reference_answer(exemplar)))
     return shots
 
 
@@ -269,10 +270,11 @@ def scene_graph_doc_to_text(
             scene_graph=scene_graph.strip(),
             question=row_question,
         )
-        return NextCall([_picture(doc, options)], prompt, is_finished=False, outputs=outputs)
+        pictures = [_picture(doc, options)]
+        return NextCall(pictures, prompt, is_finished=False, outputs=outputs)
 
-    output_to_judge = stages_to_json(scene_graph, answer=outputs[-1])
-    return NextCall(pictures=None, prompt=None, is_finished=True, outputs=[output_to_judge])
+    judged_output = stages_to_json(scene_graph, answer=outputs[-1])
+    return NextCall(pictures=None, prompt=None, is_finished=True, outputs=[judged_output])
 
 
 def scene_graph_process_results(doc: Document, results: Sequence[str]) -> MetricValues:
@@ -354,7 +356,8 @@ def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
     explanation = "The picture and the claim belong together, or they do not."
     answers: dict[str, str] = {}
     for label in rows.LABELS:
-        answers[label] = render("vflute/answer.jinja", explanation=explanation, label=label)
+        answer = render("vflute/answer.jinja", explanation=explanation, label=label)
+        answers[label] = answer
     return answers, doc["label"]
 
 
