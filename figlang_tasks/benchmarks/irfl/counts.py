@@ -20,7 +20,7 @@ ROWS = {
 """Rows of each table of the release; None where nobody knows."""
 INFERRED = ("idiom-retrieval-task", "open-simile-retrieval-task")
 """Tables whose number of rows is deduced from the paper's: another one is no fault."""
-TYPES = {"idiom-detection-task": {"figurative": 131, "figurative+literal": 69}}
+ROWS_OF_TYPES = {"idiom-detection-task": {"figurative": 131, "figurative+literal": 69}}
 
 
 def count(request: Request) -> int | None:

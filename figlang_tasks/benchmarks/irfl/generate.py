@@ -38,7 +38,7 @@ def prompts(
     Idioms are drawn, whatever the order of the table: the names of the paper's 15 are not
     published.
     """
-    table = tables.images(dataset, "idioms-dataset")
+    table = tables.read_base_table(dataset, "idioms-dataset")
     known: dict[str, tuple[str, ...]] = {}
     for row in table.rows:
         known.setdefault(row.phrase, row.definitions)

@@ -41,7 +41,7 @@ CONFIGURATIONS = {
 def load(dataset: str, name: str) -> Table:
     """The drawn rows of one of :data:`CONFIGURATIONS`."""
     count, base, category = CONFIGURATIONS[name]
-    table = tables.images(dataset, base)
+    table = tables.read_base_table(dataset, base)
     images = table.rows
     # Sorted, so that the order of the table is of no effect; an image that it lists twice for a
     # phrase is one.
@@ -71,7 +71,7 @@ def load(dataset: str, name: str) -> Table:
         rows.append(
             replace(
                 image,
-                where=where,
+                location=where,
                 negatives=distractors,
                 roles=dict.fromkeys(distractors, "random"),
             )

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from figlang_tasks.benchmarks.irfl.counts import ROWS, TYPES
+from figlang_tasks.benchmarks.irfl.counts import ROWS, ROWS_OF_TYPES
 from figlang_tasks.benchmarks.irfl.tables import file_name
 from figlang_tasks.core.row_files import released_table
 
@@ -32,7 +32,7 @@ def cells(folder: Path) -> Iterator[tuple[str, str, float]]:
             continue
         rows = released_table(file)
         yield _with_paper(name), str(released_rows), len(rows)
-        for kind, released in TYPES.get(name, {}).items():
+        for kind, released in ROWS_OF_TYPES.get(name, {}).items():
             yield (
                 _with_paper(f"{name}, {kind}"),
                 str(released),

@@ -42,11 +42,13 @@ def load(dataset: str, table: str, rotations: bool = False) -> datasets.Dataset:
 def _choices(dataset: str, table: str, rotations: bool) -> list[dict[str, Any]]:
     """Documents of detection: `candidates` in the order shown, and the place of the `answer`."""
     drawn = table in random_tables.CONFIGURATIONS
-    found = random_tables.load(dataset, table) if drawn else tables.detection(dataset, table)
+    found = (
+        random_tables.load(dataset, table) if drawn else tables.read_detection_table(dataset, table)
+    )
     store = pictures(dataset)
     documents = []
     for number, row in enumerate(found.rows):
-        store.check(row.uuids, row.where)
+        store.check(row.uuids, row.location)
         shown = list(row.negatives)
         place = answer_place(table, number, row.phrase, len(shown) + 1)
         shown.insert(place, row.answer)
@@ -68,12 +70,12 @@ def _choices(dataset: str, table: str, rotations: bool) -> list[dict[str, Any]]:
 
 def _pairs(dataset: str, table: str) -> list[dict[str, Any]]:
     """Documents of retrieval, one for each image; `images` is the number of those of its row."""
-    found = tables.retrieval(dataset, table)
+    found = tables.read_retrieval_table(dataset, table)
     store = pictures(dataset)
     documents = []
     for number, row in enumerate(found.rows):
         uuids = sorted(row.uuids)  # so that the order says nothing
-        store.check(uuids, row.where)
+        store.check(uuids, row.location)
         row_id = f"{table}-{number}"
         for place, uuid in enumerate(uuids):
             documents.append(

@@ -38,7 +38,7 @@ class Row:
             and ``target`` (of a simile), ``random``.
     """
 
-    where: str
+    location: str
     phrase: str
     definitions: tuple[str, ...]
     type: str
@@ -161,7 +161,7 @@ def file_name(name: str) -> str:
 
 
 @hub.kept(maxsize=16)
-def detection(dataset: str, name: str) -> Table:
+def read_detection_table(dataset: str, name: str) -> Table:
     """A detection table (``idiom-detection-task`` ...); similes take roles from their retrieval
     table.
     """
@@ -169,7 +169,7 @@ def detection(dataset: str, name: str) -> Table:
     # Two closed similes may become one open phrase, so phrases are merged.
     similes: dict[str, dict[str, str]] = {}
     for ranking in (
-        retrieval(dataset, f"{kind}-retrieval-task").rows
+        read_retrieval_table(dataset, f"{kind}-retrieval-task").rows
         if kind in ("simile", "open-simile")
         else ()
     ):
@@ -209,8 +209,8 @@ def detection(dataset: str, name: str) -> Table:
 
 
 @hub.kept(maxsize=16)
-def retrieval(dataset: str, name: str) -> Table:
-    """A retrieval table (``idiom-retrieval-task`` ...); as :func:`detection`."""
+def read_retrieval_table(dataset: str, name: str) -> Table:
+    """A retrieval table (``idiom-retrieval-task`` ...); as :func:`read_detection_table`."""
 
     def row_of(cells: _Retrieval, where: str) -> Row:
         positives, negatives = cells.first_category, cells.second_category
@@ -224,7 +224,7 @@ def retrieval(dataset: str, name: str) -> Table:
 
 
 @hub.kept(maxsize=4)
-def images(dataset: str, name: str) -> Table:
+def read_base_table(dataset: str, name: str) -> Table:
     """A base table (``idioms-dataset``, ``metaphors-dataset``, ``similes-dataset``); as
     :func:`detection`.
     """

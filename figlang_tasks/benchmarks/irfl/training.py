@@ -111,7 +111,7 @@ def train(
         seed: _values(tested, probe_pair.answers(test, each)) for seed, each in weights.items()
     }
     trained_on: dict[str, Any] = {
-        "data": tables.images(dataset, BASE).data,
+        "data": tables.read_base_table(dataset, BASE).data,
         "without": tested[0]["data"],
         "pictures": len(documents),
         "idioms": len({document["phrase"] for document in documents}),
@@ -145,17 +145,19 @@ def trainable(dataset: str, tested: Sequence[Document]) -> list[Document]:
     """
     phrases = {folded(document["phrase"]) for document in tested}
     images = [
-        each for each in tables.images(dataset, BASE).rows if folded(each.phrase) not in phrases
+        each
+        for each in tables.read_base_table(dataset, BASE).rows
+        if folded(each.phrase) not in phrases
     ]
     chosen = [each for each in images if each.type in CATEGORIES]
     for image in chosen:
-        pictures(dataset).check(image.uuids, image.where)
+        pictures(dataset).check(image.uuids, image.location)
     return [
         {
             **asdict(image),
             "category": image.type,
             "dataset": dataset,
-            "id": image.where,
+            "id": image.location,
             "candidates": image.uuids,
         }
         for image in chosen

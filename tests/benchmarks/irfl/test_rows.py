@@ -45,7 +45,7 @@ def chi_square(counts: Counter[int]) -> float:
 @pytest.mark.usefixtures("released")
 def test_counts_of_the_released_detection_tables() -> None:
     idioms, metaphors, similes = (
-        tables.detection("IRFL", f"{kind}-detection-task").rows
+        tables.read_detection_table("IRFL", f"{kind}-detection-task").rows
         for kind in ("idiom", "metaphor", "simile")
     )
     assert (len(idioms), len(metaphors), len(similes)) == (200, 333, 277)
@@ -79,7 +79,7 @@ def test_counts_of_the_released_detection_tables() -> None:
 def test_counts_of_the_released_retrieval_tables() -> None:
     found = {}
     for kind in ("metaphor", "simile"):
-        rows = tables.retrieval("IRFL", f"{kind}-retrieval-task").rows
+        rows = tables.read_retrieval_table("IRFL", f"{kind}-retrieval-task").rows
         assert {row.type for row in rows} == {"FvsPL"}
         sizes = [len(row.positives) for row in rows]
         negatives = sum(len(row.negatives) for row in rows)
@@ -108,7 +108,7 @@ def test_a_row_is_named_by_its_line_where_cells_before_it_have_line_breaks(
     rows = [metaphor_row(phrase="a\nb\nc"), metaphor_row(10, phrase="d\ne", type="?")]
     write_table(tmp_path / "figlang_mini_irfl", "metaphor-detection-task", rows)
     with pytest.raises(DataError, match=r"csv, line 5: type is '\?'"):
-        tables.detection("figlang_mini_irfl", "metaphor-detection-task")
+        tables.read_detection_table("figlang_mini_irfl", "metaphor-detection-task")
 
 
 def test_a_place_depends_on_table_row_and_phrase() -> None:
