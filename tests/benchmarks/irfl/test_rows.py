@@ -112,10 +112,10 @@ def test_a_row_is_named_by_its_line_where_cells_before_it_have_line_breaks(
 
 
 def test_a_place_depends_on_table_row_and_phrase() -> None:
-    base = [rows.answer_place("a", number, "p", 4) for number in range(64)]
-    assert base == [rows.answer_place("a", number, "p", 4) for number in range(64)]
-    assert base != [rows.answer_place("b", number, "p", 4) for number in range(64)]
-    assert base != [rows.answer_place("a", number, "q", 4) for number in range(64)]
+    base = [rows.answer_index("a", number, "p", 4) for number in range(64)]
+    assert base == [rows.answer_index("a", number, "p", 4) for number in range(64)]
+    assert base != [rows.answer_index("b", number, "p", 4) for number in range(64)]
+    assert base != [rows.answer_index("a", number, "q", 4) for number in range(64)]
 
 
 def test_documents_of_detection(local: Path) -> None:
@@ -180,6 +180,6 @@ def test_images_of_a_ranking_stand_in_the_order_of_their_ids(local: Path) -> Non
 
 def test_text_as_the_authors_give_it_to_matching_models() -> None:
     doc = {"phrase": "white hat", "definitions": ["A good person", "A hero"]}
-    assert rows.text(doc) == "white hat.A good person.A hero."
-    assert rows.text(doc, phrase_only=True) == "white hat"
-    assert rows.text({"phrase": "He is a fox", "definitions": []}) == "He is a fox"
+    assert rows.phrase_text(doc) == "white hat.A good person.A hero."
+    assert rows.phrase_text(doc, phrase_only=True) == "white hat"
+    assert rows.phrase_text({"phrase": "He is a fox", "definitions": []}) == "He is a fox"
