@@ -21,7 +21,7 @@ from figlang_tasks.core import files
 from figlang_tasks.core.data_id import DataId, digest_of_rows
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.record import Row
-from figlang_tasks.core.text import HALF_A_PAIR
+from figlang_tasks.core.text import LONE_SURROGATE
 
 if TYPE_CHECKING:
     import datasets
@@ -312,7 +312,7 @@ def text(values: Row, column: str, location: str, optional: bool = False) -> str
     if value is None and optional:
         return ""
     is_empty = isinstance(value, str) and not value.strip()
-    if not isinstance(value, str) or HALF_A_PAIR.search(value) or (is_empty and not optional):
+    if not isinstance(value, str) or LONE_SURROGATE.search(value) or (is_empty and not optional):
         requirement = "a text" if optional else "a text that is not empty"
         raise DataError(f"{location}: {column} is {brief(value)}, must be {requirement}")
     require_no_placeholder(value, column, location)
