@@ -117,7 +117,7 @@ def _paragraphs_of_task(task: FinishedTask, model: str) -> list[str]:
     """
     paragraphs = [_table_of_task(task)]
     if measures.scopes_overlap(task.estimates):
-        paragraphs.append("parts overlap: a row counts in each that it belongs to")
+        paragraphs.append("scopes overlap: a row counts in each that it belongs to")
     if task.conditions.scorer:
         paragraphs.append(f"explanation scorer: {task.conditions.scorer}")
     protocol = published_tables.protocol_text(task.name, task.comparable_metrics.names)
