@@ -226,10 +226,12 @@ def test_missing_judgements_are_listed_and_none_is_expected_after_a_wrong_label(
     assert bob["labels_right"] == 2 / 3
     assert report["items_counted"] == 2
     assert [system["agreed"] for system in report["systems"]] == [0, 0]
+    undefined = report["explanation_score"]["undefined"]
+    assert undefined == "all agree on the adequacy of no explanation"
     printed = text(report)
     assert "bob: 1.csv, labels right 66.67 %, 6 judgements missing: item 1 A adequate" in printed
     assert " item 1 A adequate, item 1 B" in printed
-    assert printed.endswith(f"not computed, {report['explanation_score']['undefined']}\n")
+    assert printed.endswith(f"not computed, {undefined}\n")
     with_any_label = agree(key_path, sheets, any_label=True)
     assert "item 3 B adequate" in with_any_label["annotators"][1]["missing"]
 
@@ -259,6 +261,20 @@ def test_scores_predict_adequacy(tmp_path: Path) -> None:
     assert predictor["scorer"] == "embedded"
     assert predictor["average_precision"] == predictor["trapezoidal_area"] == 1
     assert predictor["best_f1"] == {"f1": 1, "precision": 1, "recall": 1, "at_least": 0.9}
+
+
+@pytest.mark.parametrize(
+    ("scores", "reason"),
+    [
+        (None, "no scores (figlang score, then export)"),
+        ([[0.1, None], [0.2, None]], "all agree on one adequacy alone"),  # system one is inadequate
+    ],
+)
+def test_scores_that_can_predict_nothing(
+    scores: list[list[float | None]] | None, reason: str, tmp_path: Path
+) -> None:
+    key_path, sheets = two_sheets(tmp_path, scores)
+    assert agree(key_path, sheets)["explanation_score"]["undefined"] == reason
 
 
 def test_keys_and_sheets_that_do_not_belong_together(tmp_path: Path) -> None:
