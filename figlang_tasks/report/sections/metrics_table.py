@@ -168,7 +168,9 @@ def _mean_notes(results: Sequence[TaskResults]) -> list[str]:
     notes = []
     for task_results in results:
         if any(measure.averaged for measure in task_results.first.measures.all):
-            notes.append(f"{task_results.task}: of all rows the unweighted mean of the parts.")
+            notes.append(
+                f"{task_results.task}: over all rows it is the unweighted mean of the scopes."
+            )
     return notes
 
 
