@@ -121,7 +121,7 @@ def test_a_repository_that_is_not_given_is_asked_for_once_by_all_tasks(
     repository: Path, tmp_path: Path
 ) -> None:
     check = (
-        "import figlang_tasks; from figlang_tasks.harness.plugin import preflight;"
+        "import figlang_tasks; from figlang_tasks.harness.preflight import preflight;"
         " preflight(figlang_tasks.task_manager(include_defaults=False), ['vflute', 'vflute_val',"
         " 'vflute_5shot'])"
     )

@@ -25,8 +25,9 @@ from vlm_requests import instance
 from figlang_tasks import FigLangError
 from figlang_tasks.core import notes, status
 from figlang_tasks.core.score_requests import KEY
+from figlang_tasks.harness.answer_keys import content_digest, request_digest
 from figlang_tasks.harness.answer_store import Store, StoredAnswer
-from figlang_tasks.harness.answers import Answers, content_digest, digest
+from figlang_tasks.harness.answers import Answers
 from figlang_tasks.harness.identity import model_key
 from figlang_tasks.models.vlm import FigLangVLM
 
@@ -75,7 +76,7 @@ def test_a_digest_tells_apart_what_is_to_be_scored(chat: bool) -> None:
     def digest_of(number: int, settings: dict[str, Any]) -> str:
         shown = (lambda doc: [{"role": "user"}], settings) if chat else (settings, lambda doc: [])
         arguments = ("Which?", *shown, number, "task", "test")
-        return digest(lm, SimpleNamespace(args=arguments, request_type="generate_until"))
+        return request_digest(lm, SimpleNamespace(args=arguments, request_type="generate_until"))
 
     assert digest_of(0, asked) != digest_of(1, asked) and digest_of(0, asked) == digest_of(2, asked)
     assert digest_of(0, {}) == digest_of(1, {}) != digest_of(0, asked)
@@ -184,8 +185,8 @@ def test_a_full_disk_costs_no_run_and_answers_are_tried_again(
     notes.noted()
     given = {f"{number}": f"{number} {'x' * 1000}" for number in range(100)}
     store = Store(str(tmp_path), "m")
-    (pages,) = store.own.execute("PRAGMA max_page_count").fetchone()
-    store.own.execute("PRAGMA max_page_count = 20")
+    (pages,) = store.database.execute("PRAGMA max_page_count").fetchone()
+    store.database.execute("PRAGMA max_page_count = 20")
     for name, answer in given.items():
         store.keep([StoredAnswer(name, "task", 0, answer)])
     told = f"--use_cache {tmp_path}: answers could not be stored (database or disk is full)"
@@ -193,7 +194,7 @@ def test_a_full_disk_costs_no_run_and_answers_are_tried_again(
         notes.noted() == [told] and len(warnings_of_loguru) == 1 and told in warnings_of_loguru[0]
     )
     assert 0 < len(store.look_up(list(given))) < 100
-    store.own.execute(f"PRAGMA max_page_count = {pages}")  # there is room again
+    store.database.execute(f"PRAGMA max_page_count = {pages}")  # there is room again
     store.keep([StoredAnswer("last", "task", 0, "an answer")])
     store.close()
     assert len(Store(str(tmp_path), "m").look_up([*given, "last"])) == 101

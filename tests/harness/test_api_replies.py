@@ -15,7 +15,7 @@ from vlm_requests import GREEDY, asked, text, user
 
 from figlang_tasks.core import notes
 from figlang_tasks.core.chat_reply import ChatReply, ModelNames
-from figlang_tasks.harness.answers import _text
+from figlang_tasks.harness.answers import answer_as_text
 from figlang_tasks.harness.api_replies import answer_text, checked_replies, is_api
 from figlang_tasks.models.openai_scores import FigLangOpenAI
 
@@ -148,8 +148,8 @@ def test_an_empty_answer_is_none_of_an_api_alone(module: str, is_one: bool) -> N
     lm = class_named(module)
     assert is_api(lm) is is_one
     for said in ("", " \n"):
-        assert notes.is_no_answer(_text(said, lm).text) is is_one
-    assert _text("Yes.", lm).text == "Yes."
+        assert notes.is_no_answer(answer_as_text(said, lm).text) is is_one
+    assert answer_as_text("Yes.", lm).text == "Yes."
 
 
 def test_a_local_engine_that_is_called_client_is_no_api() -> None:

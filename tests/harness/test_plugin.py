@@ -24,7 +24,7 @@ from figlang_tasks import FigLangError
 from figlang_tasks.cli import lmms_eval as cli
 from figlang_tasks.core import notes
 from figlang_tasks.harness import plugin, task_index
-from figlang_tasks.harness.preflight import require_matches
+from figlang_tasks.harness.preflight import preflight, require_matches
 
 REPLACED = """
 import importlib.metadata, inspect, sys
@@ -90,12 +90,12 @@ def test_groups_of_other_people_are_left_in_peace(tmp_path: Path) -> None:
     )
     names = ["outer", "tagged", "python", "leaf"]
     manager = figlang_tasks.task_manager(include_defaults=False, include_path=str(tmp_path))
-    plugin.preflight(manager, names)
+    preflight(manager, names)
     assert [config["task"] for config in task_index.leaf_configs(manager, names)] == ["leaf"]
 
 
 def test_a_users_task_that_includes_ours_is_checked(tmp_path: Path) -> None:
-    base = plugin.tasks_dir() / "vflute" / "vflute.yaml"
+    base = task_index.tasks_dir() / "vflute" / "vflute.yaml"
     (tmp_path / "mine.yaml").write_text(
         f"include: {base}\ntask: mine\nlmms_eval_specific_kwargs:\n  default: {{shots: 3}}\n"
     )
@@ -103,7 +103,7 @@ def test_a_users_task_that_includes_ours_is_checked(tmp_path: Path) -> None:
     with pytest.raises(
         FigLangError, match="task mine: unknown V-FLUTE task option.*shots; valid: blind"
     ):
-        plugin.preflight(manager, ["mine"])
+        preflight(manager, ["mine"])
 
 
 def test_a_member_of_a_group_that_does_not_exist_is_named(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_a_member_of_a_group_that_does_not_exist_is_named(tmp_path: Path) -> Non
         with pytest.raises(
             FigLangError, match=r"group outer: no task 'figlang_mni' \(did you mean `figlang_mini`"
         ):
-            plugin.preflight(manager, [name])
+            preflight(manager, [name])
 
 
 @pytest.mark.parametrize(
@@ -200,9 +200,7 @@ def test_all_missing_data_of_all_tasks_is_told_at_once(
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
     manager = figlang_tasks.task_manager(include_defaults=False)
     with pytest.raises(FigLangError) as caught:
-        plugin.preflight(
-            manager, ["vflute", "vflute_5shot", "figlang_mini", "nykms_mc", "metaclue_vqa"]
-        )
+        preflight(manager, ["vflute", "vflute_5shot", "figlang_mini", "nykms_mc", "metaclue_vqa"])
     lines = str(caught.value).splitlines()
     assert [line.partition(":")[0] for line in lines] == ["figlang_tasks"] * 4
     assert lines[0].startswith(
