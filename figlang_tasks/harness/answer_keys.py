@@ -34,7 +34,7 @@ class AnswerKeys:
         self._times_asked: Counter[tuple[str, object, str]] = Counter()
 
     def keys_of(self, lm: Model, requests: Sequence[Instance]) -> list[str]:
-        """The key of each request: its digest, and how often it was asked before in this run.
+        """The key of each request, ``DIGEST-N``, asked N times before in this run.
 
         Call it before the model is asked, since some classes write into the settings of a request.
         """

@@ -185,7 +185,7 @@ class Answers:
         return bool(task.OUTPUT_TYPE == IN_ROUNDS)
 
     def _new_bar(self) -> tqdm:
-        """A bar for all requests of the run; bars of the model would be of one call each."""
+        """A bar for all requests of the run; the model's own bars would be of one call each."""
         total = 0
         for task in self._tasks.values():
             settings = task.config.generation_kwargs or {}
@@ -210,7 +210,7 @@ class Answers:
     def _ask(
         self, lm: Model, request_type: str, requests: Sequence[Instance], keys: Sequence[str]
     ) -> list[GenerationResult]:
-        """The model's answers to the requests of one call; each is stored, if there is a store."""
+        """The model's answers to the requests of one call, stored batch by batch as it gives them."""
         call = _Call(lm, requests, keys, self._store, self._count)
         lm.on_answer = call.take
         try:
@@ -313,7 +313,7 @@ def answer_as_text(raw_answer: object, lm: object) -> GenerationResult:
 
 
 def batch_size(lm: object) -> int:
-    """What a model works on at a time; one that finds its batch size by itself counts as 1."""
+    """How many requests a model works on at a time; 1 if it finds its batch size by itself."""
     largest = 1
     # lmms-eval's classes name it differently.
     for name in ("batch_size", "batch_size_per_gpu", "num_concurrent"):

@@ -9,7 +9,7 @@ answer that is empty or refused.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -61,7 +61,7 @@ def checked_replies(lm: Model, model_names: ModelNames) -> Iterator[None]:
     raw_create = completions.with_raw_response.create
     server = address(lm.client.base_url)
 
-    def checked_create(**request: Any) -> Any:
+    def checked_create(**request: object) -> Any:
         """Send a request; returns a completion, or from an asynchronous client a coroutine."""
         if request.get("stream"):
             return unchecked_create(**request)
@@ -70,10 +70,10 @@ def checked_replies(lm: Model, model_names: ModelNames) -> Iterator[None]:
             return awaited_completion(response, request)
         return completion_of(response, request)
 
-    async def awaited_completion(response: Any, request: dict[str, Any]) -> Any:
+    async def awaited_completion(response: Any, request: Mapping[str, object]) -> Any:
         return completion_of(await response, request)
 
-    def completion_of(response: Any, request: dict[str, Any]) -> Any:
+    def completion_of(response: Any, request: Mapping[str, object]) -> Any:
         """The completion in a response, with a text of ours where the answer is no text."""
         try:
             reply = read_reply(response.content, server)

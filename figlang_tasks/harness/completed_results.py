@@ -100,9 +100,10 @@ def _log_missing_records(judged_task: JudgedTask) -> None:
 def _count_without_answer(
     name: str, evaluation: TaskEvaluation | None, samples: Sequence[Sample]
 ) -> dict[str, int]:
-    """How many requests were ``refused`` or ``unanswered``, where any were; also logs and notes it.
+    """Count the requests without an answer, and log them: ``{"refused": 2, "unanswered": 1}``.
 
-    A run with unanswered requests has failed, whatever its numbers are.
+    What there is none of is left out. A run with unanswered requests has failed, whatever its
+    numbers are: that is also noted for the end of the command.
 
     Args:
         name: of the task.
@@ -140,7 +141,7 @@ def _count_without_answer(
 def _rows_and_outputs(
     evaluation: TaskEvaluation | None, samples: Sequence[Sample]
 ) -> list[tuple[object, object]]:
-    """Each output of the model with the id of its row; without an evaluation its number."""
+    """Pairs of row and output: the row is its id, or without an evaluation its number."""
     if evaluation is not None:
         ids = [record["id"] for record in evaluation.records]
         return list(zip(ids, evaluation.outputs, strict=True))

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 
 def prepare_and_evaluate(original: Original, arguments: Arguments) -> Results | None:
-    """Evaluate tasks, ours with our prompts, store of answers, judgement and results.
+    """Evaluate tasks: ours with our prompts, store, judgement and results, others as always.
 
-    Tasks of others are evaluated as the harness does it.
+    Returns what the harness does; None in all processes but the first.
     """
     lm = arguments["lm"]
     our_tasks: dict[str, HarnessTask] = {}

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from figlang_tasks.core import hub, redaction
 from figlang_tasks.core.errors import FigLangError
@@ -44,6 +44,10 @@ words of no other argument.
 _SAMPLED_BLOCKS = 64
 _BLOCK_BYTES = 4096
 """Of a large file so many blocks of this size are read."""
+
+
+ModelArguments: TypeAlias = dict[str, Any]
+"""The arguments of a model class by name, whatever their types."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +84,7 @@ def model_key(model: object, model_args: object, commits: Mapping[str, str] | No
     return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
 
 
-def _parsed(model_args: Any) -> dict[str, Any]:
+def _parsed(model_args: Any) -> ModelArguments:
     """The arguments of a model by name; empty if there are none."""
     from lmms_eval.utils import simple_parse_args_string
 
@@ -200,9 +204,9 @@ def find_checkpoints(
     return checkpoints
 
 
-def _parameters(model_class: type) -> dict[str, Any]:
-    """The parameters of a model class and its bases, with their defaults; None without one."""
-    defaults: dict[str, Any] = {}
+def _parameters(model_class: type) -> ModelArguments:
+    """The default of each parameter of a model class and its bases; None if it has none."""
+    defaults: ModelArguments = {}
     for base in reversed(model_class.__mro__):  # a class comes after its bases, and wins
         if base is object or "__init__" not in vars(base):
             continue
@@ -261,7 +265,7 @@ def _may_be_id(name: str, value: str) -> bool:
     return "/" in value or bool(_MAY_BE_SHORT.search(name))
 
 
-def _revision(name: str, arguments: Mapping[str, Any]) -> str:
+def _revision(name: str, arguments: Mapping[str, object]) -> str:
     """The revision of the id in an argument, ``main`` by default.
 
     It stands beside it: ``revision`` for the model, ``tokenizer_revision`` for ``tokenizer``.
@@ -309,7 +313,7 @@ def in_agreement(find: Callable[[], dict[str, Checkpoint]]) -> dict[str, Checkpo
 
 
 def require_loaded(lm: object, checkpoints: Mapping[str, Checkpoint]) -> None:
-    """Raise an error if a model was loaded from another commit than the hub named before.
+    """Raise an error if a checkpoint was loaded at another commit than the hub named before.
 
     The hub may have got a new commit meanwhile. Or it did not answer again, so that the commit in
     the cache was loaded; whether classes that are not ours use that cache at all is not known.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from figlang_tasks.answers.next_question import texts_of_row, without_next_questions
 from figlang_tasks.core import notes
@@ -21,6 +21,16 @@ SAMPLE = "sample"
 lmms-eval 0.7.3 gathers what stands under any key from all processes, and hands it to the aggregator
 of that name: so all records of a run reach the first process.
 """
+
+
+Document: TypeAlias = Mapping[str, Any]
+"""A row of our data, as the harness hands it over."""
+
+MetricValues: TypeAlias = dict[str, Any]
+"""Numbers of one document by metric; under `SAMPLE` its judged answer."""
+
+Aggregators: TypeAlias = Mapping[str, Callable[..., Any]]
+"""By metric, the function from the numbers of all documents to the value."""
 
 
 class JudgedTask:
@@ -43,7 +53,7 @@ class JudgedTask:
     def __init__(self, task: HarnessTask) -> None:
         self.task = task
         self.name = str(task.config.task)
-        self._aggregators: Mapping[str, Callable[..., Any]] = task.aggregation()
+        self._aggregators: Aggregators = task.aggregation()
         self.all_metrics = list(self._aggregators)
         self.metrics: list[str] = []
         self.task_kind: Task | None = None
@@ -65,7 +75,7 @@ class JudgedTask:
 
     # --- called by the harness ---
 
-    def process_results(self, doc: Any, results: Sequence[Any]) -> dict[str, Any]:
+    def process_results(self, doc: Document, results: Sequence[Any]) -> MetricValues:
         """The numbers of the metrics for one document, by metric, and its `JudgedAnswer`.
 
         With ``--repeats`` each of them is a list, with an entry for each answer. lmms-eval 0.7.3
@@ -96,7 +106,7 @@ class JudgedTask:
                 combined[name] = [values[name] for values in values_of_repeats]
         return combined
 
-    def aggregation(self) -> dict[str, Callable[..., Any]]:
+    def aggregation(self) -> Aggregators:
         """The task's aggregators by metric, and one that evaluates the records."""
         return {**self._aggregators, SAMPLE: self._evaluate}
 
@@ -110,11 +120,11 @@ class JudgedTask:
         if task_kind is None:
             return math.nan
         answers: list[JudgedAnswer] = []
-        for judged in judged_answers:
-            if isinstance(judged, list):
-                answers += judged
+        for answers_of_document in judged_answers:
+            if isinstance(answers_of_document, list):
+                answers += answers_of_document
             else:
-                answers.append(judged)
+                answers.append(answers_of_document)
         scorer = (self.task.lmms_eval_specific_kwargs or {}).get("scorer")
 
         def compute() -> TaskEvaluation:
@@ -126,7 +136,7 @@ class JudgedTask:
 
     # --- one answer ---
 
-    def _judge(self, doc: Any, results: Sequence[Any]) -> dict[str, Any]:
+    def _judge(self, doc: Document, results: Sequence[Any]) -> MetricValues:
         """The numbers of the metrics for one answer, by metric, and its `JudgedAnswer`.
 
         Readers see the answer up to the next question that it invents; the papers' own rules see
@@ -138,14 +148,14 @@ class JudgedTask:
             results: the answer; empty if there is none.
         """
         is_refused = any(map(notes.is_refusal, results))
-        texts: list[Any] = []
+        texts: list[object] = []
         for text in results:
             is_answer = not is_refused and not notes.is_no_answer(text)
             texts.append(text if is_answer else "")
         outputs = without_next_questions(
             doc, texts, self.task.doc_to_text, self._shown_texts, self._other_wordings
         )
-        values: dict[str, Any] = self._process_results(doc, outputs)
+        values: MetricValues = self._process_results(doc, outputs)
         record = values.get(SAMPLE)
         if not isinstance(record, dict):
             # A `process_results` of the user's makes no record: our metrics then have no value.
@@ -154,16 +164,17 @@ class JudgedTask:
             record = {**record, "status": "refused", "rule": "refusal"}
             values = {**values, **self.task_kind.measures.values(record)}
 
-        judged: dict[str, Any] = dict.fromkeys(self.metrics)
-        # lmms-eval 0.7.3 has a row in its table only for metrics that documents have as a key, so
-        # that a metric without a number here keeps None.
-        judged.update(values)
-        judged[SAMPLE] = JudgedAnswer(record, next(iter(results), None))
-        return judged
+        # A metric without a number for this document keeps None: lmms-eval 0.7.3 has a row in its
+        # table only for metrics that some document has as a key.
+        judged_values: MetricValues = dict.fromkeys(self.metrics)
+        judged_values.update(values)
+        answer = results[0] if results else None
+        judged_values[SAMPLE] = JudgedAnswer(record, answer)
+        return judged_values
 
 
 def _declared_function(task: HarnessTask, name: str) -> Callable[..., Any] | None:
-    """The function of this name in the module of a task; None without one.
+    """A function that the module of a task declares under a name; None without one.
 
     That module makes the task's prompts (``doc_to_text``), or judges its answers
     (``process_results``).

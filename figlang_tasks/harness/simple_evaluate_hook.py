@@ -57,7 +57,7 @@ def check_and_evaluate(original: Original, arguments: Arguments) -> object:
     redaction.remember(arguments["model_args"])
     cli_args = arguments["cli_args"]  # None unless the harness's command calls
     try:
-        if _has_our_tasks(arguments):
+        if _check_our_tasks(arguments):
             return _evaluate_with_store(original, arguments)
         _tell_of_loading(arguments["model"])
         return original(**arguments)
@@ -75,8 +75,8 @@ def check_and_evaluate(original: Original, arguments: Arguments) -> object:
             cli_args.model_args = redaction.redacted(cli_args.model_args)
 
 
-def _has_our_tasks(arguments: Arguments) -> bool:
-    """Whether tasks of ours are to be evaluated; their names, options and data are checked.
+def _check_our_tasks(arguments: Arguments) -> bool:
+    """Check names, options and data of our tasks in a call; returns whether it has any.
 
     Adds a task manager to the arguments if they have none.
     """

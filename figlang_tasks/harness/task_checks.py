@@ -72,7 +72,7 @@ def score_faults(evaluation: Evaluation) -> Iterator[Fault]:
 
 
 def word_faults(evaluation: Evaluation) -> Iterator[Fault]:
-    """A fault for each task that asks for words, where the model's class declares to give none."""
+    """A fault for each task in words, where the class of the model declares that it gives none."""
     if answers_words(evaluation.model_class):
         return
     model_name = evaluation.model_name or "this model"
