@@ -210,7 +210,7 @@ class Answers:
     def _ask(
         self, lm: Model, request_type: str, requests: Sequence[Instance], keys: Sequence[str]
     ) -> list[GenerationResult]:
-        """The model's answers to the requests of one call, stored batch by batch as it gives them."""
+        """The answers of the model to the requests of one call; stores them batch by batch."""
         call = _Call(lm, requests, keys, self._store, self._count)
         lm.on_answer = call.take
         try:
