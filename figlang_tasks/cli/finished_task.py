@@ -83,14 +83,19 @@ def metrics_to_show(estimates: Estimates) -> list[str]:
     metric that could not be computed.
     """
     metrics = []
-    for metric, scopes in estimates.items():
-        if _is_worth_showing(metric, [estimate.value for estimate in scopes.values()]):
+    for metric, estimate_by_scope in estimates.items():
+        values = [estimate.value for estimate in estimate_by_scope.values()]
+        if _is_to_be_shown(metric, values):
             metrics.append(metric)
     return metrics
 
 
-def _is_worth_showing(metric: str, values: Sequence[float]) -> bool:
-    """Whether a metric with these values, one for each scope, tells a reader something."""
+def _is_to_be_shown(metric: str, values: Sequence[float]) -> bool:
+    """Whether a metric with these values, one for each scope, is shown after a run.
+
+    One that failed in a scope (NaN) is always shown, a diagnostic one only if it found a fault, and
+    any other if it belongs into the harness's table.
+    """
     has_failed = any(math.isnan(value) for value in values)
     if has_failed:
         return True

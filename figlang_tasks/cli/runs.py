@@ -133,7 +133,7 @@ def _main_estimate(path: Path, run: Run, task: TaskRun) -> tuple[str, Estimate |
     # Without a results file there are only those of the samples.
     estimates = task.reported_estimates or task.estimates
     metric = _main_metric(task, estimates)
-    contradictions = task.contradictions_of([metric])
+    contradictions = task.contradictions_with_intervals_of([metric])
     if contradictions:
         warn(f"{path}: {contradiction_warning(run, task, contradictions)}")
         estimates = task.estimates
@@ -152,10 +152,9 @@ def _main_metric(task: TaskRun, estimates: Estimates) -> str:
 
 def _cells(listed: ListedTask) -> list[str]:
     """The cells of a task in the table, in the order of `_HEAD`."""
-    model_class = listed["class"]
-    model = listed["model"]
-    if model_class and model_class != model:  # They are one if the model has no name of its own.
-        model = f"{model_class} {model}"
+    # A model without a name of its own is named like its class, and then stands there once.
+    class_and_model = dict.fromkeys([listed["class"], listed["model"]])
+    value_text = listed["text"]
     if listed["complete"] is None:
         complete = "unknown: no results file"
     elif listed["complete"]:
@@ -164,10 +163,10 @@ def _cells(listed: ListedTask) -> list[str]:
         complete = f"no: {listed['partial']}"
     return [
         str(Path(listed["path"]).parent),
-        model.strip(),
+        " ".join(filter(None, class_and_model)),  # Each of the two may be "".
         listed["task"],
         listed["metric"] or "",
-        listed["text"],
+        value_text,
         str(listed["rows"]),
         listed["date"] or "",
         complete,

@@ -24,7 +24,11 @@ def is_significant(difference: Difference) -> bool:
 
 
 def is_improvement(difference: Difference) -> bool:
-    """Whether the candidate has the better value, significantly or not."""
+    """Whether the candidate has the better value, significantly or not.
+
+    Args:
+        difference: not 0; where lower is better, 0 would count as an improvement.
+    """
     is_higher = difference.difference > 0
     return is_higher == measures.measure_of(difference.metric).higher_is_better
 
@@ -74,7 +78,7 @@ def differences_table(differences: Sequence[Difference]) -> pd.DataFrame:
     # Lines are lists and not dictionaries by column: a run may be called like another column.
     columns = [
         "metric",
-        "part",
+        "scope",
         "n",
         differences[0].baseline,
         differences[0].candidate,

@@ -117,10 +117,11 @@ def _published_cells(
         are from, or why they are left out.
     """
     task = results.task
-    metric_names: list[str] = []  # with their scopes
+    full_names: list[str] = []
     for scope in scopes:
-        metric_names += [full_name(metric, scope) for metric in metrics]
-    comparable, reason_left_out = results.comparable_metrics(metric_names)
+        for metric in metrics:
+            full_names.append(full_name(metric, scope))
+    comparable, reason_left_out = results.comparable_metrics(full_names)
     lines = published_tables.table_lines(task, comparable)
     notes = []
     if lines:
@@ -167,7 +168,9 @@ def _mean_notes(results: Sequence[TaskResults]) -> list[str]:
     notes = []
     for task_results in results:
         if any(measure.averaged for measure in task_results.first.measures.all):
-            notes.append(f"{task_results.task}: of all rows the unweighted mean of the parts.")
+            notes.append(
+                f"{task_results.task}: over all rows it is the unweighted mean of the scopes."
+            )
     return notes
 
 
