@@ -237,7 +237,7 @@ def _wrap_evaluation(shows_log: bool) -> None:
 
 def _check_arguments(args: argparse.Namespace) -> None:
     """Exit with a message if the harness would answer the arguments with a traceback."""
-    from figlang_tasks.harness.preflight import limit_fault
+    from figlang_tasks.harness.command_checks import limit_fault
 
     if args.tasks is None:
         sys.exit("figlang_tasks: name a task with --tasks NAME (`figlang tasks '*'` lists ours)")

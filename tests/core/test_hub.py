@@ -128,7 +128,7 @@ def test_all_tasks_together_ask_once_for_a_repository_that_is_refused(
     repository: Path, tmp_path: Path
 ) -> None:
     check = (
-        "import figlang_tasks; from figlang_tasks.harness.plugin import preflight;"
+        "import figlang_tasks; from figlang_tasks.harness.preflight import preflight;"
         " preflight(figlang_tasks.task_manager(include_defaults=False), ['vflute', 'vflute_val',"
         " 'vflute_5shot'])"
     )
