@@ -32,17 +32,17 @@ finds something.
 """
 
 TOO_FEW = 8
-"""Units that must differ for a `Comparison.smallest`. With fewer, that of a share would exceed the
+"""Units that must differ for a `Comparison.smallest_detectable`. With fewer, that of a share would exceed the
 share of rows that differ at all, (1.96 + 0.84)**2 = 7.8 being where the two meet."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The second system against the first, by one metric. A p value is in (0, 1].
+    """The candidate system against the baseline, by one metric. A p value is in (0, 1].
 
     Attributes:
-        first, second: the metric of each system.
-        difference: ``second - first``.
+        baseline, candidate: the metric of each system.
+        difference: ``candidate - baseline``.
         low, high: ends of the interval of the difference, by the paired bootstrap; NaN where
             resampling knows of none (``intervals.bootstrap``): of a single unit, of one difference
             in all resamples, and where the metric is undefined in more than half of them, because
@@ -52,20 +52,20 @@ class Comparison:
             is not better.
         p_randomization: two-sided. Share of random swaps of outputs with a difference at least as
             large either way.
-        smallest: the `smallest_difference` that these units show of systems that disagree as much
+        smallest_detectable: the `smallest_difference` that these units show of systems that disagree as much
             as these two; NaN where they differ in fewer than eight units: even if all spoke for one
             system, that is hardly a finding.
         p_repeats: of `compare_repeats`, which has no p_randomization; else NaN.
     """
 
-    first: float
-    second: float
+    baseline: float
+    candidate: float
     difference: float
     low: float
     high: float
     p_bootstrap: float
     p_randomization: float
-    smallest: float
+    smallest_detectable: float
     p_repeats: float = math.nan
 
 

@@ -148,7 +148,7 @@ def _compare_repeats(baseline: _Repeats, candidate: _Repeats, seed: int) -> Comp
             nan,
             p_bootstrap,
             p_randomization=nan,
-            smallest=nan,
+            smallest_detectable=nan,
             p_repeats=1.0,
         )
 
@@ -167,7 +167,7 @@ def _compare_repeats(baseline: _Repeats, candidate: _Repeats, seed: int) -> Comp
         high=difference + half,
         p_bootstrap=p_bootstrap,
         p_randomization=math.nan,
-        smallest=smallest,
+        smallest_detectable=smallest,
         p_repeats=_p_of_t(difference / error, freedom, differing, differences.size),
     )
 

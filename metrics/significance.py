@@ -147,7 +147,7 @@ def compare_any(
         >>> first = Statistic.ratio_of("abcd", [True, False, False, False])
         >>> second = Statistic.ratio_of("abcde", [True] * 5)
         >>> found = compare_any([[{"acc": first}], [{"acc": second}]], resamples=100)[0, 1]["acc"]
-        >>> found.first, found.second
+        >>> found.baseline, found.candidate
         (0.25, 1.0)
     """
     units: dict[str, dict[str, None]] = {}
@@ -288,7 +288,7 @@ class _Test:
             *(interval or (math.nan, math.nan)),
             p_bootstrap=not_better(self.difference, self.differences, self.tolerance),
             p_randomization=(extreme + 1) / (len(self.differences) + 1),
-            smallest=(
+            smallest_detectable=(
                 math.nan
                 if error is None
                 else smallest_difference(error, self.units, self.difference)

@@ -131,7 +131,7 @@ def test_smallest_share_is_that_of_connors_sample_size(n: int, disagree: float) 
     # A comparison takes the error from its bootstrap.
     other = np.arange(n) < disagree * n / 2
     first, second = (Statistic.ratio_of(ids(n), of) for of in (other, other[::-1]))
-    assert one(first, second, resamples=20_000).smallest == pytest.approx(
+    assert one(first, second, resamples=20_000).smallest_detectable == pytest.approx(
         smallest_difference((disagree / n) ** 0.5, n), rel=0.04
     )
 
@@ -144,7 +144,7 @@ def test_systems_that_hardly_differ_do_not_say_what_rows_can_show(differ: int, k
         compare([first, second], resamples=500),
         compare_repeats([[first], [second]], resamples=500),
     ):
-        assert math.isfinite(found[0, 1]["m"].smallest) == known
+        assert math.isfinite(found[0, 1]["m"].smallest_detectable) == known
 
 
 # --- Holm ---

@@ -47,7 +47,7 @@ def test_the_standard_error_is_that_of_all_rows_and_then_all_repeats() -> None:
     freedom = sum(of for of, _ in parts) ** 2 / sum(of**2 / own for of, own in parts)
     found = pooled(first, second, resamples=40_000)
     half = stats.t.ppf(0.975, freedom) * np.std(every) * (3 / 2) ** 0.5
-    assert (found.first, found.second) == pytest.approx((29 / 9, 11 / 3))
+    assert (found.baseline, found.candidate) == pytest.approx((29 / 9, 11 / 3))
     assert (found.low, found.high) == pytest.approx((4 / 9 - half, 4 / 9 + half), rel=0.03)
 
 
@@ -59,7 +59,9 @@ def test_of_rows_that_are_all_alike_it_is_welchs_t_test() -> None:
         found.p_randomization
     )
     half, power = stats.t.ppf((0.975, 0.8), theirs.df)
-    assert (found.high - found.low) / 2 / found.smallest == pytest.approx(half / (half + power))
+    assert (found.high - found.low) / 2 / found.smallest_detectable == pytest.approx(
+        half / (half + power)
+    )
 
 
 @given(st.integers(0, 1000), st.integers(1, 4), st.integers(1, 4), st.integers(1, 12))
@@ -73,14 +75,14 @@ def test_copies_of_a_run_are_no_more_than_the_run(
     )
     assert 0 < found.p_repeats <= 1
     for name in (
-        "first",
-        "second",
+        "baseline",
+        "candidate",
         "difference",
         "low",
         "high",
         "p_repeats",
         "p_bootstrap",
-        "smallest",
+        "smallest_detectable",
     ):
         assert getattr(found, name) == pytest.approx(
             getattr(single, name), rel=1e-6, abs=1e-9, nan_ok=True
