@@ -399,7 +399,7 @@ def java_metrics(
     """
     given, expected = _tokenized(candidates, references)
     found: dict[str, Metric] = {}
-    for name in available():
+    for name in available_java_metrics():
         try:
             value, of_images = _by_java(name, given, expected)
         except (OSError, ValueError) as error:
@@ -412,11 +412,11 @@ def java_metrics(
     return found
 
 
-def available() -> tuple[str, ...]:
+def available_java_metrics() -> tuple[str, ...]:
     """Those of ``meteor`` and ``spice`` that can be computed; what the others lack is logged, once
     a process.
     """
-    if java() is None:
+    if find_java() is None:
         _tell("METEOR and SPICE are left out: there is no Java that runs (java -version)")
         return ()
     if not has_spice():
@@ -433,7 +433,7 @@ def _tell(message: str) -> None:
     logger.warning(f"figlang: {message}")
 
 
-def java() -> str | None:
+def find_java() -> str | None:
     """The path of a Java that starts; None if there is none."""
     path = shutil.which("java")  # on some systems the command only says how to install it
     try:

@@ -125,7 +125,7 @@ def random_tie_precision_at_k(
     return (int(np.count_nonzero(good & above)) + places * share) / count
 
 
-def best_place(scores: Sequence[float]) -> int | None:
+def index_of_best(scores: Sequence[float]) -> int | None:
     """The place of the highest score; None if several share it."""
     return None if tied_at_top(scores) else list(scores).index(max(scores))
 

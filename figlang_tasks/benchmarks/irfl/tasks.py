@@ -154,7 +154,7 @@ def detection_record_of_scores(doc: Document, scores: list[float]) -> DetectionR
 
     A tie chose nothing: of the images that share the highest score none is the model's choice.
     """
-    return _detection_record(doc, ranking.best_place(scores), "scores", "argmax", scores)
+    return _detection_record(doc, ranking.index_of_best(scores), "scores", "argmax", scores)
 
 
 def _detection_record(

@@ -81,7 +81,7 @@ def preflight(config: Mapping[str, Any], request: Request) -> None:
     """
     kwargs, task = config.get("lmms_eval_specific_kwargs") or {}, request["task"]
     if task.startswith(("caption", "vqa")) and status.in_first_process():
-        captions.available()  # report now, not after hours, that METEOR or SPICE will be missing
+        captions.available_java_metrics()  # report now, not after hours, that METEOR or SPICE will be missing
     convention = Options.of(
         kwargs.get(str(config.get("model"))) or kwargs.get("default")
     ).convention
@@ -188,7 +188,7 @@ def retrieval_record(doc: Document, output: str | None) -> RetrievalRecord:
 def retrieval_record_of_scores(doc: Document, scores: list[float]) -> RetrievalRecord:
     """The record of a choice by the score of each candidate. A tie goes against the model."""
     rank = ranking.best_rank(scores, [place == doc["answer"] for place in range(len(scores))])
-    return _retrieval_record(doc, ranking.best_place(scores), rank, "scores", "argmax")
+    return _retrieval_record(doc, ranking.index_of_best(scores), rank, "scores", "argmax")
 
 
 def _retrieval_record(

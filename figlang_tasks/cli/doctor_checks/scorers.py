@@ -64,7 +64,7 @@ def check_java() -> Iterator[Finding]:
     ]
     tasks = " and ".join(purposes_of_java)
     concerns = benchmarks_in_need_of("java")
-    java = captions.java()
+    java = captions.find_java()
     if java is None:
         text = (
             f"there is none that runs: {tasks} leave out METEOR and SPICE; their runs end with"
