@@ -15,16 +15,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from figlang_tasks.metrics import boxes
-from figlang_tasks.metrics.boxes import (
+from figlang_tasks.metrics import box_matching, boxes
+from figlang_tasks.metrics.box_images import (
     BoxImage,
     BoxType,
     PredictedBox,
     Role,
     TrueBox,
     Xyxy,
-    average_precision,
 )
+from figlang_tasks.metrics.boxes import average_precision
 from figlang_tasks.metrics.intervals import DEFAULT_SEED
 
 ROLES = get_args(Role)
@@ -149,7 +149,7 @@ def test_equals_the_definition(
 def test_with_different_scores_it_is_that_of_cocos_tool(seed: int) -> None:
     images = [each for number in range(4) for each in corpus(4 * seed + number, scores=0)]
     images = [replace(each, image_id=str(place)) for place, each in enumerate(images)]
-    evaluator = boxes._evaluate(images, "primary", None)
+    evaluator = box_matching.match_with_pycocotools(images, "primary", None)
     with contextlib.redirect_stdout(None):
         evaluator.accumulate()
     # [thresholds, recalls, classes, areas, maximum of detections]
@@ -222,7 +222,7 @@ def test_every_resample_is_scored_like_the_images_that_were_drawn(
     images = corpus(seed, scores)
     drawn: list[np.ndarray] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(boxes, "of_resamples", lambda values, _: drawn.append(values))
+        patch.setattr(boxes, "interval_of_resamples", lambda values, _: drawn.append(values))
         average_precision(images, role, box_type, resamples=4)
     if not any(
         t.role == role and box_type in (None, t.type) for item in images for t in item.truth
@@ -230,7 +230,7 @@ def test_every_resample_is_scored_like_the_images_that_were_drawn(
         assert drawn == []
         return
     rng = np.random.default_rng(DEFAULT_SEED)
-    in_order = boxes._ordered(images)
+    in_order = box_matching.sort_images(images)
     for resample in range(4):
         chosen = rng.integers(0, len(images), size=len(images))
         copies = [replace(in_order[i], image_id=f"{place:02}") for place, i in enumerate(chosen)]

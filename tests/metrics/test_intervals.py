@@ -17,14 +17,14 @@ from figlang_tasks.metrics.intervals import (
     Interval,
     bootstrap,
     error_of_resamples,
-    linked,
+    interval_of_resamples,
     of_mean,
-    of_resamples,
     of_two_classes,
     share,
     standard_error,
     sums_by_unit,
 )
+from figlang_tasks.metrics.units import link_rows
 
 # --- shares ---
 
@@ -180,7 +180,7 @@ def test_where_resampling_knows_nothing_there_is_no_interval(rows: list[list[flo
 
 def test_rows_are_linked_directly_or_through_others() -> None:
     keys = [("a", 1), ("b", 2), ("c", 1), ("b", 3), ("d", 3), ("e", 4)]
-    assert linked(keys) == [0, 1, 0, 1, 1, 5]
+    assert link_rows(keys) == [0, 1, 0, 1, 1, 5]
 
 
 def test_sums_by_unit_are_the_same_to_the_last_bit_in_any_order() -> None:
@@ -230,10 +230,10 @@ def test_refusals(call: Callable[[], Any], message: str) -> None:
 
 def test_half_of_the_resamples_must_have_a_value() -> None:
     half, less = np.array([1.0, 3.0, np.nan, np.inf]), np.array([1.0, 3.0, np.nan, np.nan, np.nan])
-    assert of_resamples(half, 4) is not None and error_of_resamples(half, 4) == pytest.approx(
-        (4 / 3) ** 0.5
-    )
-    assert of_resamples(less, 4) is None and error_of_resamples(less, 4) is None
+    assert interval_of_resamples(half, 4) is not None and error_of_resamples(
+        half, 4
+    ) == pytest.approx((4 / 3) ** 0.5)
+    assert interval_of_resamples(less, 4) is None and error_of_resamples(less, 4) is None
 
 
 @pytest.mark.parametrize("units", [3, 8, 35])
@@ -243,4 +243,4 @@ def test_percentiles_have_the_tails_of_t(units: int) -> None:
     """
     steps = np.linspace(0, 1, 100_001)
     tail = stats.norm.cdf(-stats.t.ppf(0.975, units - 1) * (units / (units - 1)) ** 0.5)
-    assert of_resamples(steps, units) == pytest.approx((tail, 1 - tail), abs=1e-9)
+    assert interval_of_resamples(steps, units) == pytest.approx((tail, 1 - tail), abs=1e-9)

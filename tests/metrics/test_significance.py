@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from figlang_tasks.metrics import classification, intervals
+from figlang_tasks.metrics import classification, resampling
 from figlang_tasks.metrics.pairs import Comparison
 from figlang_tasks.metrics.repeats import compare_repeats
 from figlang_tasks.metrics.significance import compare, holm, smallest_difference
@@ -83,7 +83,7 @@ def test_blocks_change_memory_and_not_numbers(monkeypatch: pytest.MonkeyPatch) -
     gold = rng.integers(0, 2, size=150).tolist()
     a, b = (macro_f1_of(gold, rng.integers(0, 2, size=150).tolist()) for _ in range(2))
     whole = one(a, b, resamples=300)
-    monkeypatch.setattr(intervals, "BLOCK", 1000)
+    monkeypatch.setattr(resampling, "BLOCK", 1000)
     assert equal(one(a, b, resamples=300), whole)
 
 

@@ -81,7 +81,8 @@ def preflight(config: Mapping[str, Any], request: Request) -> None:
     """
     kwargs, task = config.get("lmms_eval_specific_kwargs") or {}, request["task"]
     if task.startswith(("caption", "vqa")) and status.in_first_process():
-        captions.available_java_metrics()  # report now, not after hours, that METEOR or SPICE will be missing
+        # Report now, not after hours, that METEOR or SPICE will be missing.
+        captions.available_java_metrics()
     convention = Options.of(
         kwargs.get(str(config.get("model"))) or kwargs.get("default")
     ).convention

@@ -23,7 +23,7 @@ from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
 from figlang_tasks.core.exemplars import drawn
-from figlang_tasks.metrics.intervals import linked
+from figlang_tasks.metrics.units import link_rows
 
 if TYPE_CHECKING:
     import datasets
@@ -114,7 +114,7 @@ def load(name: str, split: str, check_images: bool = True) -> datasets.Dataset:
             table["id"][:],
             [(("claim", row["claim"]), ("picture", picture)) for row, picture in found],
         )
-        added["family"] = [ids[first] for first in linked(shown)]
+        added["family"] = [ids[first] for first in link_rows(shown)]
     return datasets.concatenate_datasets(
         [table.remove_columns("where"), datasets.Dataset.from_dict(added)], axis=1
     )
