@@ -107,14 +107,14 @@ def sort_images(images: Sequence[BoxImage]) -> list[BoxImage]:
 
 def _prediction_rank(
     predicted: PredictedBox, truth: Sequence[TrueBox]
-) -> tuple[float, float, Xyxy, Role]:
+) -> tuple[float, float, tuple[float, ...], Role]:
     """The sort key of a prediction of an image: the surest first, then the best overlap."""
     overlap = _largest_overlap(predicted, truth)
     return -predicted.score, -overlap, tuple(predicted.box), predicted.role
 
 
-_TrueRank: TypeAlias = tuple[Xyxy, Role, BoxType]
-_PredictedRank: TypeAlias = tuple[float, Xyxy, Role]
+_TrueRank: TypeAlias = tuple[tuple[float, ...], Role, BoxType]
+_PredictedRank: TypeAlias = tuple[float, tuple[float, ...], Role]
 
 
 def _image_rank(image: BoxImage) -> tuple[list[_TrueRank], list[_PredictedRank]]:

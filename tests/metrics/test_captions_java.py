@@ -13,7 +13,7 @@ from typing import Any
 import pycocoevalcap
 import pytest
 
-from figlang_tasks.metrics import captions
+from figlang_tasks.metrics import caption_java
 from figlang_tasks.metrics.captions import java_metrics
 
 needs_java = pytest.mark.skipif(shutil.which("java") is None, reason="there is no Java here")
@@ -135,7 +135,7 @@ def test_a_program_that_fails_is_ended_and_told(
     stand_in: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, message: str
 ) -> None:
     messages = stand_in(body)
-    monkeypatch.setattr(captions, "TIMEOUT", 3.0 if body == "time.sleep(600)" else 60.0)
+    monkeypatch.setattr(caption_java, "TIMEOUT", 3.0 if body == "time.sleep(600)" else 60.0)
     assert java_metrics(["a", "b"], [["a"], ["b"]]) == {}
     (told,) = [text for text in messages if "METEOR is left out" in text]
     assert re.search(message, told)

@@ -44,7 +44,7 @@ from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.core.request import Request
-from figlang_tasks.metrics import captions, ranking
+from figlang_tasks.metrics import caption_java, captions, ranking
 from figlang_tasks.scoring import Task
 from figlang_tasks.scoring.task import Document, MetricValues, task_of
 
@@ -82,7 +82,7 @@ def preflight(config: Mapping[str, Any], request: Request) -> None:
     kwargs, task = config.get("lmms_eval_specific_kwargs") or {}, request["task"]
     if task.startswith(("caption", "vqa")) and status.in_first_process():
         # Report now, not after hours, that METEOR or SPICE will be missing.
-        captions.available_java_metrics()
+        caption_java.available_java_metrics()
     convention = Options.of(
         kwargs.get(str(config.get("model"))) or kwargs.get("default")
     ).convention
