@@ -12,7 +12,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 from figlang_tasks.metrics.explanation import SCORERS
-from figlang_tasks.metrics.explanation.__main__ import parsed
+from figlang_tasks.metrics.explanation.__main__ import parse_arguments
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = (ROOT / "metrics" / "pyproject.toml").read_text(encoding="utf-8")
@@ -63,7 +63,7 @@ def test_its_readme_names_commands_scorers_and_extras_that_are_there() -> None:
     commands = re.findall(r"^figlang-score (.*)", README, re.MULTILINE)
     assert len(commands) == 3
     for command in commands:
-        parsed(command.split())
+        parse_arguments(command.split())
     assert re.findall(r"^\| `([\w-]+)`", README, re.MULTILINE)[1:] == list(SCORERS)
     for name in re.findall(r"`\[(\S+)\]`", README):
         assert re.search(rf"^{name} = \[", PROJECT, re.MULTILINE), name
