@@ -27,19 +27,6 @@ ROUNDING = 1e-12
 Sums in another order differ by so much.
 """
 
-ALPHA = 0.05
-"""The level of the two-sided test that `significance.smallest_difference` is made for."""
-
-POWER = 0.8
-"""In which share of samples that test finds the smallest detectable difference."""
-
-TOO_FEW = 8
-"""Units that must differ for a `Comparison.smallest_detectable`.
-
-With fewer, that of a share would exceed the share of rows that differ at all,
-(1.96 + 0.84)**2 = 7.8 being where the two meet.
-"""
-
 
 class RunMetric(NamedTuple):
     """A metric of one run; `run` is the index of the run, `metric` the name of the metric."""

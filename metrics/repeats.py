@@ -8,16 +8,14 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .intervals import CONFIDENCE, DEFAULT_SEED, RESAMPLES, error_of_resamples
+from .formula_intervals import t_quantile
+from .intervals import DEFAULT_SEED, RESAMPLES, error_of_resamples
 from .pairs import (
-    ALPHA,
-    POWER,
     ROUNDING,
-    TOO_FEW,
     Comparison,
     Pair,
     RunMetric,
@@ -27,6 +25,7 @@ from .pairs import (
     random_generators,
     statistics_of_runs,
 )
+from .power import ALPHA, POWER, TOO_FEW
 from .statistic import Floats, Statistic
 
 
@@ -155,41 +154,36 @@ def _compare_two(baseline: _Repeats, candidate: _Repeats, seed: int) -> Comparis
     tolerance = ROUNDING * max(baseline.largest_magnitude(), candidate.largest_magnitude())
     p_bootstrap = bootstrap_p(difference, resampled_differences, tolerance)
 
+    comparison = Comparison(
+        baseline_mean,
+        candidate_mean,
+        difference,
+        low=math.nan,
+        high=math.nan,
+        p_bootstrap=p_bootstrap,
+        p_randomization=math.nan,
+        smallest_detectable=math.nan,
+        p_repeats=1.0,
+    )
     error = error_of_resamples(resampled_differences, units)
     if error is None or error <= tolerance:
-        return Comparison(
-            baseline_mean,
-            candidate_mean,
-            difference,
-            low=math.nan,
-            high=math.nan,
-            p_bootstrap=p_bootstrap,
-            p_randomization=math.nan,
-            smallest_detectable=math.nan,
-            p_repeats=1.0,
-        )
+        return comparison
 
     degrees = _degrees_of_freedom(baseline, candidate)
-    half_width = _t_quantile(degrees, (1 + CONFIDENCE) / 2) * error
+    half_width = t_quantile(degrees) * error
     rows_are_equal = np.isclose(baseline.rows, candidate.rows, rtol=ROUNDING, atol=0).all(axis=1)
     differing_units = units - int(np.count_nonzero(rows_are_equal))
     smallest_detectable = math.nan
     if differing_units >= TOO_FEW:
-        t_alpha = _t_quantile(degrees, 1 - ALPHA / 2)
-        t_power = _t_quantile(degrees, POWER)
-        smallest_detectable = (t_alpha + t_power) * error
-    return Comparison(
-        baseline_mean,
-        candidate_mean,
-        difference,
+        t_sum = t_quantile(degrees, 1 - ALPHA / 2) + t_quantile(degrees, POWER)
+        smallest_detectable = t_sum * error
+    resamples = len(resampled_differences)
+    return replace(
+        comparison,
         low=difference - half_width,
         high=difference + half_width,
-        p_bootstrap=p_bootstrap,
-        p_randomization=math.nan,
         smallest_detectable=smallest_detectable,
-        p_repeats=_two_sided_p(
-            difference / error, degrees, differing_units, resampled_differences.size
-        ),
+        p_repeats=_two_sided_p(difference / error, degrees, differing_units, resamples),
     )
 
 
@@ -215,13 +209,6 @@ def _degrees_of_freedom(baseline: _Repeats, candidate: _Repeats) -> float:
     if not spread:
         return float(units - 1)
     return sum(error**2 for error in errors) ** 2 / spread
-
-
-def _t_quantile(degrees: float, probability: float) -> float:
-    """The quantile of Student's t at a probability."""
-    from scipy import special
-
-    return float(special.stdtrit(degrees, probability))
 
 
 def _two_sided_p(t: float, degrees: float, differing_units: int, resamples: int) -> float:

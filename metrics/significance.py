@@ -22,29 +22,24 @@ arXiv 2106.16163).
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from .intervals import DEFAULT_SEED, RESAMPLES, error_of_resamples, interval_of_resamples
+from .intervals import DEFAULT_SEED, RESAMPLES
+from .paired_test import PairedTest, count_extreme_swaps
 from .pairs import (
-    ALPHA,
-    POWER,
-    ROUNDING,
-    TOO_FEW,
     Comparison,
     Pair,
     RunMetric,
-    bootstrap_p,
     bootstrap_values,
     group_by_units,
     random_generators,
     statistics_of_runs,
 )
+from .power import smallest_difference
 from .repeats import compare_repeats
-from .resampling import block_sizes, weighted_sums
-from .statistic import Floats, Statistic
+from .statistic import Statistic
 
 __all__ = [
     "Comparison",
@@ -112,13 +107,11 @@ def compare(
         bootstrap_generator, swap_generator = random_generators(seed, units)
         statistics = statistics_of_runs(systems, systems_by_metric, runs_of_systems)
         values = bootstrap_values(statistics, resamples, bootstrap_generator)
-        tests: list[_PairedTest] = []
+        tests: list[PairedTest] = []
         for name, indices in systems_by_metric.items():
             for i, j in itertools.combinations(indices, 2):
-                tests.append(
-                    _PairedTest(RunMetric(i, name), RunMetric(j, name), statistics, values)
-                )
-        extreme_swaps = _count_extreme_swaps(tests, statistics, resamples, swap_generator)
+                tests.append(PairedTest(RunMetric(i, name), RunMetric(j, name), statistics, values))
+        extreme_swaps = count_extreme_swaps(tests, statistics, resamples, swap_generator)
         for test, count in zip(tests, extreme_swaps, strict=True):
             pair = (test.baseline.run, test.candidate.run)
             comparisons[pair][test.baseline.metric] = test.comparison(count)
@@ -242,172 +235,3 @@ def holm(p_values: Sequence[float]) -> list[float]:
         largest = max(largest, min(1.0, (len(p_values) - rank) * float(p_values[index])))
         adjusted[index] = largest
     return adjusted
-
-
-def smallest_difference(error: float, units: int, difference: float = 0.0) -> float:
-    """The true difference that a test finds (p < .05, two-sided) in four of five samples.
-
-    The samples are of the size of the observed one. With z the quantiles of the normal
-    distribution for 97.5 % and 80 %, it is the d that solves Connor's equation::
-
-        d = z_975 * sqrt(V) + z_80 * sqrt(V - d**2 / units)
-        V = error**2 + difference**2 / units
-
-    For a share of rows, V is the share of rows that one system alone has right, by the number of
-    rows. Other metrics, and units of several rows, behave alike up to the curvature of the metric:
-    ``error**2`` is their variance where the systems differ by `difference`, and V that where they
-    are equal, which the test is made for.
-
-    Args:
-        error: the standard error of the paired difference, not negative.
-        units: the number of units that it was taken over, at least 1.
-        difference: the observed difference between the systems that `error` belongs to.
-
-    Returns:
-        The difference on the metric's own scale, at least 0.
-
-    Raises:
-        ValueError: an error or a difference that is not finite, a negative error, or no units.
-
-    Examples:
-        100 rows, of which one system alone has every fifth right, cannot show three points:
-
-        >>> round(smallest_difference(math.sqrt(0.2 / 100), 100), 3)
-        0.124
-
-    Source: Connor 1987.
-    """
-    from scipy import special
-
-    if not (math.isfinite(error) and error >= 0 and math.isfinite(difference) and units >= 1):
-        raise ValueError(
-            f"error is {error}, difference {difference}, units {units}: give finite numbers, and a"
-            " unit"
-        )
-    variance = error**2 + difference**2 / units
-    z_alpha = float(special.ndtri(1 - ALPHA / 2))
-    z_power = float(special.ndtri(POWER))
-    # Systems that differ vary less than equal ones: the equation is quadratic in d.
-    shrinkage = 1 + z_power**2 / units
-    root = math.sqrt(z_alpha**2 - shrinkage * (z_alpha**2 - z_power**2))
-    return math.sqrt(variance) * (z_alpha + root) / shrinkage
-
-
-class _PairedTest:
-    """One metric of two systems, with its differences in the resamples.
-
-    Attributes:
-        baseline, candidate: the systems, with the name of the metric.
-        baseline_value, candidate_value: the metric of each on all units.
-        difference: ``candidate_value - baseline_value``.
-        units: the number of units.
-        differing_units: the number of units whose rows differ between the systems.
-        resampled_differences: of each resample, [resamples]; NaN where undefined.
-        tolerance: differences up to this one are rounding.
-
-    Raises:
-        ValueError: the metric is undefined for one of the systems.
-    """
-
-    def __init__(
-        self,
-        baseline: RunMetric,
-        candidate: RunMetric,
-        statistics: Mapping[RunMetric, Statistic],
-        values: Mapping[RunMetric, Floats],
-    ) -> None:
-        self.baseline = baseline
-        self.candidate = candidate
-        self.baseline_value = statistics[baseline].total()
-        self.candidate_value = statistics[candidate].total()
-        self.difference = self.candidate_value - self.baseline_value
-        if math.isnan(self.difference):
-            raise ValueError(
-                f"metric {baseline.metric!r} of systems {baseline.run} and {candidate.run} is"
-                f" {self.baseline_value} and {self.candidate_value} on all units: nothing to"
-                " compare"
-            )
-        baseline_rows = statistics[baseline].rows
-        rows_differ = (baseline_rows != statistics[candidate].rows).any(axis=1)
-        self.units = len(baseline_rows)
-        self.differing_units = int(np.count_nonzero(rows_differ))
-        self.resampled_differences = values[candidate] - values[baseline]
-        largest_resampled = float(np.nanmax(np.abs([values[baseline], values[candidate]])))
-        self.tolerance = ROUNDING * max(
-            abs(self.baseline_value), abs(self.candidate_value), largest_resampled
-        )
-
-    def comparison(self, extreme_swaps: int) -> Comparison:
-        """The result of the test.
-
-        Args:
-            extreme_swaps: how many random swaps gave a difference at least as large.
-        """
-        interval = interval_of_resamples(self.resampled_differences, self.units)
-        low, high = interval or (math.nan, math.nan)
-        return Comparison(
-            self.baseline_value,
-            self.candidate_value,
-            self.difference,
-            low,
-            high,
-            p_bootstrap=bootstrap_p(self.difference, self.resampled_differences, self.tolerance),
-            p_randomization=(extreme_swaps + 1) / (len(self.resampled_differences) + 1),
-            smallest_detectable=self.smallest_detectable(),
-        )
-
-    def smallest_detectable(self) -> float:
-        """The `smallest_difference` of these systems; NaN if too few units differ."""
-        if self.differing_units < TOO_FEW:
-            return math.nan
-        error = error_of_resamples(self.resampled_differences, self.units)
-        if error is None:
-            return math.nan
-        return smallest_difference(error, self.units, self.difference)
-
-
-def _count_extreme_swaps(
-    tests: Sequence[_PairedTest],
-    statistics: Mapping[RunMetric, Statistic],
-    resamples: int,
-    rng: np.random.Generator,
-) -> list[int]:
-    """How many random swaps of each test give a difference at least as large as the observed one.
-
-    Swaps whose difference is undefined count too.
-
-    Args:
-        tests: those of all pairs and metrics over the same units; each swap is the same for all.
-        statistics: of all systems in the tests.
-        resamples: the number of swaps.
-        rng: where the swaps come from.
-    """
-    units = len(next(iter(statistics.values())).units)
-    counts = [0] * len(tests)
-    for size in block_sizes(resamples, units):
-        is_swapped = _random_bits(size, units, rng)
-        is_kept = 1 - is_swapped
-        swapped_sums: dict[RunMetric, Floats] = {}
-        kept_sums: dict[RunMetric, Floats] = {}
-        for run_metric, statistic in statistics.items():
-            swapped_sums[run_metric] = weighted_sums(is_swapped, statistic.rows)
-            kept_sums[run_metric] = weighted_sums(is_kept, statistic.rows)
-        for index, test in enumerate(tests):
-            baseline_sums = kept_sums[test.baseline] + swapped_sums[test.candidate]
-            candidate_sums = kept_sums[test.candidate] + swapped_sums[test.baseline]
-            baseline_values = statistics[test.baseline].value_of(baseline_sums)
-            candidate_values = statistics[test.candidate].value_of(candidate_sums)
-            differences = np.abs(candidate_values - baseline_values)
-            # A comparison with NaN is false: an undefined difference is not smaller.
-            is_smaller = differences < abs(test.difference) - test.tolerance
-            counts[index] += size - int(np.count_nonzero(is_smaller))
-    return counts
-
-
-def _random_bits(rows: int, columns: int, rng: np.random.Generator) -> Floats:
-    """Zeros and ones with probability 1/2 each, float64 [rows, columns]."""
-    words_per_row = -(-columns // 64)  # rounded up
-    words = rng.integers(0, 1 << 64, size=(rows, words_per_row), dtype=np.uint64)
-    # Little-endian on every machine, so that the same seed gives the same bits.
-    words_as_bytes = words.astype("<u8").view(np.uint8)
-    return np.unpackbits(words_as_bytes, axis=1, count=columns).astype(np.float64)
