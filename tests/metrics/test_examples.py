@@ -1,4 +1,4 @@
-"""An example in a docstring is wrong, or a metric of numbers and words imports torch, if this fails.
+"""An example in a docstring is wrong, or a pure metric imports torch, if this fails.
 
 The examples of generated images and explanation scores, which need torch, run in
 tests/test_public.py.
@@ -37,4 +37,5 @@ def test_examples_of_pure_metrics_run_without_torch() -> None:
         text=True,
     )
     assert process.returncode == 0, process.stdout + process.stderr
-    assert int(process.stdout) > 80
+    examples_run = int(process.stdout)
+    assert examples_run > 60
