@@ -72,9 +72,10 @@ def match_boxes(images: Sequence[BoxImage], role: Role, box_type: BoxType | None
 
 
 def _matches_of(image_evaluation: dict[str, Any] | None) -> Matches:
-    """The matches of an image as pycocotools reports them.
+    """Turn pycocotools' report of an image into its matches.
 
-    None is its report of an image without boxes and predictions.
+    Args:
+        image_evaluation: the report; None for an image without boxes and predictions.
     """
     if image_evaluation is None:
         none = np.zeros((len(THRESHOLDS), 0), dtype=bool)

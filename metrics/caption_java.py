@@ -108,9 +108,9 @@ def java_metrics(
 
 
 def available_java_metrics() -> tuple[str, ...]:
-    """Those of ``meteor`` and ``spice`` that can be computed here.
+    """The names of the metrics that can be computed here, of ``meteor`` and ``spice``.
 
-    Logs what the others lack, once a process.
+    A warning says what the others lack, once a process.
     """
     if find_java() is None:
         _warn_once("METEOR and SPICE are left out: there is no Java that runs (java -version)")

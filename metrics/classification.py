@@ -214,7 +214,7 @@ def macro_f1_of_labels(gold: Sequence[int], predicted: Sequence[int | None]) -> 
 
     Source: V-FLUTE, section 4.2 and Appendix J.
     """
-    return _macro_f1(gold, _check_right(gold, predicted))
+    return _macro_f1(gold, _right_predictions(gold, predicted))
 
 
 def counts_as_right(
@@ -335,7 +335,7 @@ def f1_curve(
 
     Source: V-FLUTE, section 4.2, Figures 6 and 11.
     """
-    is_right = _check_right(gold, predicted)
+    is_right = _right_predictions(gold, predicted)
     values = np.asarray(scores, dtype=np.float64)
     if values.shape != (len(gold),):
         raise ValueError(f"scores has shape {values.shape}, gold has {len(gold)} rows")
@@ -352,7 +352,7 @@ def f1_curve(
     return np.array(curve)
 
 
-def _check_right(gold: Sequence[int], predicted: Sequence[int | None]) -> list[bool]:
+def _right_predictions(gold: Sequence[int], predicted: Sequence[int | None]) -> list[bool]:
     """Whether each prediction is right; ValueError for other labels than those that can occur."""
     if not len(gold) == len(predicted) > 0:
         raise ValueError(

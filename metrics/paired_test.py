@@ -37,6 +37,13 @@ class PairedTest:
         statistics: Mapping[RunMetric, Statistic],
         values: Mapping[RunMetric, Floats],
     ) -> None:
+        """Take the values of two systems from those of all.
+
+        Args:
+            baseline, candidate: the systems, with the name of the metric.
+            statistics: of all systems.
+            values: of all systems in each resample, [resamples] each.
+        """
         self.baseline = baseline
         self.candidate = candidate
         self.baseline_value = statistics[baseline].total()
@@ -59,7 +66,7 @@ class PairedTest:
         )
 
     def comparison(self, extreme_swaps: int) -> Comparison:
-        """The result of the test.
+        """The result of the test: difference, interval, p values, smallest detectable difference.
 
         Args:
             extreme_swaps: how many random swaps gave a difference at least as large.

@@ -19,7 +19,7 @@ With fewer, that of a share would exceed the share of rows that differ at all,
 
 
 def smallest_difference(error: float, units: int, difference: float = 0.0) -> float:
-    """The true difference that a test finds (p < .05, two-sided) in four of five samples.
+    """The smallest true difference that a test finds in four of five samples (p < .05, two-sided).
 
     The samples are of the size of the observed one. With z the quantiles of the normal
     distribution for 97.5 % and 80 %, it is the d that solves Connor's equation::

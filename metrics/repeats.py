@@ -34,14 +34,15 @@ def compare_repeats(
     resamples: int = RESAMPLES,
     seed: int = DEFAULT_SEED,
 ) -> dict[Pair, dict[str, Comparison]]:
-    """Compare every two systems by their means over repeats, which stand for all seeds.
+    """Compare every two systems by their means over repeats; return the results by pair and metric.
 
-    Repeats are runs that differ in the seed. A hierarchical bootstrap gives the standard error of a
-    difference: units are drawn first, the same ones for all repeats of both systems, then repeats
-    of each system, whole ones, since a seed makes a run better or worse on all its rows. Of S
-    repeats S - 1 are drawn, as S would vary too little (Rao & Wu 1988, "Resampling inference with
-    complex survey data"); a single one stays. Interval and p are those of t, with Welch &
-    Satterthwaite's degrees of freedom: few repeats say little of how much seeds matter.
+    Repeats are runs that differ in the seed, and stand for all seeds. A hierarchical bootstrap
+    gives the standard error of a difference: units are drawn first, the same ones for all repeats
+    of both systems, then repeats of each system, whole ones, since a seed makes a run better or
+    worse on all its rows. Of S repeats S - 1 are drawn, as S would vary too little (Rao & Wu 1988,
+    "Resampling inference with complex survey data"); a single one stays. Interval and p are those
+    of t, with Welch & Satterthwaite's degrees of freedom: few repeats say little of how much seeds
+    matter.
 
     Args:
         systems: the statistics of each repeat of each system, by the name of the metric. A system
@@ -224,7 +225,7 @@ def _two_sided_p(t: float, degrees: float, differing_units: int, resamples: int)
 
 
 def _means_over_drawn_repeats(values: Floats, seed: Sequence[int]) -> Floats:
-    """The mean over repeats drawn anew for each resample, [resamples].
+    """For each resample the mean of values over repeats that are drawn anew, [resamples].
 
     Args:
         values: [repeats, resamples]; of S repeats S - 1 are drawn with replacement, a single one

@@ -57,7 +57,9 @@ def compare(
     resamples: int = RESAMPLES,
     seed: int = DEFAULT_SEED,
 ) -> dict[Pair, dict[str, Comparison]]:
-    """Compare every two systems by each metric that both have, with two paired tests.
+    """Compare every two systems with two paired tests; return the results by pair and metric.
+
+    A pair is compared by each metric that both systems have.
 
     Paired bootstrap: units are drawn with replacement, the same ones for both systems. Ties count
     against the better system. Over a handful of units its p is too small (of a single one, 1 /
@@ -132,7 +134,9 @@ def compare_any(
     resamples: int = RESAMPLES,
     seed: int = DEFAULT_SEED,
 ) -> dict[Pair, dict[str, Comparison]]:
-    """Compare every two systems, by `compare_repeats` if one has repeats, else by `compare`.
+    """Compare every two systems, with or without repeats; return the results by pair and metric.
+
+    If one of the two has repeats, they are compared by `compare_repeats`, else by `compare`.
 
     A system need not have all units of another (a metric may count failures alone): the units that
     it lacks add nothing to its sums.

@@ -44,6 +44,7 @@ class Statistic:
     value: Callable[[Floats], Floats]
 
     def __post_init__(self) -> None:
+        """Sort the units, add up the rows of each, and check them."""
         rows = np.asarray(self.rows, dtype=np.float64)
         if rows.ndim != 2 or rows.size == 0:
             raise ValueError(f"rows must have shape [n, k] and not be empty, got {rows.shape}")

@@ -43,10 +43,10 @@ def sums_by_unit(units: Sequence[str], rows: npt.ArrayLike) -> tuple[tuple[str, 
 
 
 def link_rows(keys_of_rows: Sequence[Sequence[Hashable]]) -> list[int]:
-    """Group rows that share a key, directly or through other rows.
+    """For each row the index of the first row that shares a key with it, directly or by a chain.
 
-    Union-find over the keys: rows that share a key are one group, and so are rows that are linked
-    by a chain of shared keys.
+    Rows that share a key are one group, and so are rows that are linked by a chain of shared keys
+    (union-find over the keys).
 
     Args:
         keys_of_rows: the keys of each of n rows, at least one a row.

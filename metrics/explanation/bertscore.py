@@ -77,6 +77,7 @@ class BertScore(PairModel):
     def __init__(
         self, located: Located, layer: int, device: str, dtype: DType, cache: ScoreCache
     ) -> None:
+        """Check the model's configuration; its weights are loaded when they are needed."""
         _check_config(located, layer)
         super().__init__(
             f"bertscore:{located.identity},layer:{layer},idf:no,rescale:no,max:{MAX_TOKENS}",

@@ -139,6 +139,7 @@ class PairTokenizer:
     """
 
     def __init__(self, located: Located) -> None:
+        """Load the SentencePiece model, and look up the ids of the special pieces."""
         import sentencepiece
 
         path = located.folder / "spm.model"
@@ -169,7 +170,7 @@ class PairTokenizer:
         return ids
 
     def join(self, reference: Sequence[int], candidate: Sequence[int]) -> _PairInput:
-        """The input of a pair, cut to `MAX_TOKENS` as by the original tokenizer.
+        """The ids and token types of a pair, cut to `MAX_TOKENS` as by the original tokenizer.
 
         One by one an id goes from the end of the longer text, from the candidate where both are
         equally long.

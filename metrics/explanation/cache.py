@@ -105,7 +105,7 @@ class ScoreCache:
 
 
 def open_cache(cache: bool | str | os.PathLike[str]) -> ScoreCache:
-    """The cache that an argument stands for.
+    """Open the score cache in the default folder, in a given one, or a cache that keeps nothing.
 
     Args:
         cache: a folder; True for the folder of ``$FIGLANG_CACHE`` or the user's; False for none.

@@ -62,6 +62,7 @@ class Runner:
     """
 
     def __init__(self, load: Callable[[torch.dtype], nn.Module], device: str, dtype: DType) -> None:
+        """Check device and dtype; the model is loaded when it is needed."""
         if dtype not in ("fp32", "fast"):
             raise ValueError(
                 f"dtype is {dtype!r}; valid: 'fp32' (official results), 'fast' (bfloat16)"

@@ -51,6 +51,7 @@ class Layer(nn.Module):
     """
 
     def __init__(self, layer: Any, heads: int) -> None:
+        """Take over the weights of a layer of transformers."""
         from transformers.activations import GELUActivation
 
         super().__init__()
@@ -253,6 +254,7 @@ class Encoder(nn.Module):
     """
 
     def __init__(self, model: Any, longest: int, first: bool = False) -> None:
+        """Take over the embeddings and layers of a model of transformers."""
         super().__init__()
         is_relative = getattr(model.encoder, "relative_attention", False)
         assert not (first and is_relative), (
@@ -293,7 +295,7 @@ class Encoder(nn.Module):
     def forward(
         self, ids: torch.Tensor, mask: torch.Tensor, types: torch.Tensor | None = None
     ) -> torch.Tensor:
-        """The vectors of the last layer.
+        """The vectors of all tokens after the last layer, or those of each text's first token.
 
         Args:
             ids: tokens, [texts, length].

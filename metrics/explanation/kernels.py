@@ -77,15 +77,12 @@ class Linear(nn.Module):
 
 
 def by_head(x: torch.Tensor, weight: torch.Tensor, kernel: str) -> torch.Tensor:
-    """``x[h] weight[h]^T`` for every head h.
+    """The products ``x[h] weight[h]^T`` of all heads h, [heads, n, m].
 
     Args:
         x: [heads, n, width].
         weight: [heads, m, width].
         kernel: the library that computes it, ``torch`` or ``onednn``.
-
-    Returns:
-        [heads, n, m].
     """
     if kernel != "onednn":
         return torch.bmm(x, weight.transpose(1, 2))

@@ -95,6 +95,7 @@ class Scorer:
     """
 
     def __init__(self, name: str, note: str, dtype: DType, models: Sequence[PairModel]):
+        """Make the scorer and its signature."""
         self.name = name
         self.dtype = dtype
         self.models = models
