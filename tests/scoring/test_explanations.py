@@ -103,7 +103,7 @@ class FixedScore(PairModel):
     def _load(self, dtype: torch.dtype) -> torch.nn.Module:
         return torch.nn.Identity()
 
-    def _computed(self, pairs: set[tuple[str, str]]) -> Iterator[dict[tuple[str, str], float]]:
+    def _compute(self, pairs: set[tuple[str, str]]) -> Iterator[dict[tuple[str, str], float]]:
         yield dict.fromkeys(pairs, self._score_of_pair)
 
 

@@ -25,7 +25,7 @@ from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
 from figlang_tasks.core.exemplars import draw_exemplars
 from figlang_tasks.core.text import LONE_SURROGATE
-from figlang_tasks.metrics.intervals import linked
+from figlang_tasks.metrics.units import link_rows
 
 if TYPE_CHECKING:
     import datasets
@@ -204,7 +204,7 @@ def families(rows: Sequence[Pair]) -> list[list[int]]:
     """
     found: dict[int, list[int]] = {}
     for number, first in enumerate(
-        linked([(*row.sentences, (row.portion, row.source_id)) for row in rows])
+        link_rows([(*row.sentences, (row.portion, row.source_id)) for row in rows])
     ):
         found.setdefault(first, []).append(number)
     return list(found.values())

@@ -217,7 +217,7 @@ def detection_record_of_scores(doc: Document, scores: list[float]) -> DetectionR
         doc: the row.
         scores: the matching score of each candidate.
     """
-    best_image = ranking.best_place(scores)  # None for a tie
+    best_image = ranking.index_of_best(scores)  # None for a tie
     return new_detection_record(
         doc, choice=best_image, status="scores", rule="argmax", scores=scores
     )

@@ -22,7 +22,7 @@ from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.exemplars import draw_exemplars
-from figlang_tasks.metrics.intervals import linked
+from figlang_tasks.metrics.units import link_rows
 
 if TYPE_CHECKING:
     import datasets
@@ -241,7 +241,7 @@ def _families(ids: Sequence[str], rows: Sequence[_CheckedRow]) -> list[str]:
     keys_of_rows: list[list[tuple[str, str]]] = []
     for row in rows:
         keys_of_rows.append([("claim", row.texts["claim"]), ("picture", row.picture_key)])
-    return [ids[first_index] for first_index in linked(keys_of_rows)]
+    return [ids[first_index] for first_index in link_rows(keys_of_rows)]
 
 
 # --- few-shot exemplars: Table 4 ---
