@@ -18,7 +18,7 @@ from vlm_requests import CANDIDATES, GREEDY, asked, image, scores, text, user
 
 from figlang_tasks import FigLangError
 from figlang_tasks.models.vlm import FigLangVLM, VLMError
-from figlang_tasks.models.vlm_scoring import joiner
+from figlang_tasks.models.vlm_answer_tokens import joiner
 
 ONE_PICTURE = [
     [user(image(1), text("What is it?"))],

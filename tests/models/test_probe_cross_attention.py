@@ -18,7 +18,7 @@ from scipy.optimize import linprog
 
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.models import probe_cross_attention as kind
-from figlang_tasks.models.probe_cross_attention import (
+from figlang_tasks.models.cross_attention import (
     Example,
     Settings,
     contrastive_loss,

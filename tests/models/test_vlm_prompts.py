@@ -24,7 +24,7 @@ LABELLED = [
 
 
 def rendered(lm: FigLangVLM, messages: list[dict]) -> str:
-    return made(lm, messages)[0].text
+    return made(lm, messages)[0].prompt
 
 
 def test_the_cache_of_answers_knows_what_stands_in_the_file(

@@ -16,7 +16,7 @@ from vlm_requests import CONVERSATIONS, Build, image, made, scores, text, user
 
 from figlang_tasks.models import vlm_scoring
 from figlang_tasks.models.vlm import VLMError
-from figlang_tasks.models.vlm_scoring import SharedPrefix
+from figlang_tasks.models.vlm_cache import SharedPrefix
 
 TEXTS = ["yes", "a burning house that nobody sees", "the mule is stubborn", "an </s> image"]
 QUESTION = text("Which of them shows a mule?")
