@@ -232,8 +232,10 @@ def read_template(path: Path) -> str:
 
 def load_processor(
     pretrained: str, chat_template: str | None = None, **source: Any
-) -> ProcessorMixin | TextProcessor:
+) -> ProcessorMixin:
     """The processor of a checkpoint, set up for batches: padding on the left, a chat template.
+
+    For a language model it is a `TextProcessor`.
 
     Args:
         pretrained: hub id or folder.
