@@ -160,7 +160,7 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny_vlms.write_language_model(tmp_path_factory.mktemp("tiny"))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_lm_eval_by_the_documented_command(tiny_model: Path, tmp_path: Path) -> None:
     """One process: FLUTE from the hub stand-in, as JSON lines, with the prompts of both
     versions.

@@ -82,9 +82,9 @@ IRFL = {
     "similes-dataset": 41,
 }
 READERS: dict[str, Callable[[str, str], tables.Table]] = {
-    "detection-task": tables.detection,
-    "retrieval-task": tables.retrieval,
-    "dataset": tables.images,
+    "detection-task": tables.read_detection_table,
+    "retrieval-task": tables.read_retrieval_table,
+    "dataset": tables.read_base_table,
 }
 
 
@@ -94,7 +94,7 @@ def test_figlang_mini_irfl(name: str, count: int) -> None:
     rows = read("figlang_mini_irfl", name).rows
     store = Pictures(mini.IRFL_DIR)
     assert len(rows) == count and all(
-        store.read(uuid, row.where) for row in rows for uuid in row.uuids
+        store.read(uuid, row.location) for row in rows for uuid in row.uuids
     )
 
 

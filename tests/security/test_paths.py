@@ -53,7 +53,7 @@ def test_a_path_that_leaves_its_folder_is_refused(tmp_path: Path, image: str) ->
 
 def test_a_table_named_by_saved_samples_is_one_of_the_release() -> None:
     with pytest.raises(DataError, match="figlang_mini_irfl has no table"):
-        tables.detection("figlang_mini_irfl", "../../x-detection-task")
+        tables.read_detection_table("figlang_mini_irfl", "../../x-detection-task")
 
 
 # --- what others have saved ---

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from drawings import drawing
 
-from figlang_tasks.benchmarks.irfl.counts import ROWS, TYPES
+from figlang_tasks.benchmarks.irfl.counts import ROWS, ROWS_OF_TYPES
 
 
 def uuid(number: int) -> str:
@@ -81,7 +81,7 @@ def table_of(name: str) -> list[dict[str, object]]:
         }
         return [row | {"type": "FvsPL", "phrase": "x", "definition": ["y"]}] * count
     row = metaphor_row(phrase="x", images_metadata=metadata, definition=["y"])
-    kinds = TYPES.get(name, {"figurative": count})
+    kinds = ROWS_OF_TYPES.get(name, {"figurative": count})
     return [row | {"type": kind} for kind, number in kinds.items() for _ in range(number)]
 
 

@@ -1,3 +1,1 @@
-"""IRFL, recognition and retrieval of pictures for figurative phrases (Yosef et al. 2023, arXiv
-2303.15445).
-"""
+"""IRFL: image recognition of figurative language (arXiv 2303.15445)."""

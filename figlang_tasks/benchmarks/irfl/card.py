@@ -1,9 +1,8 @@
-"""IRFL's rows as cards of the report (:mod:`figlang_tasks.core.card`)."""
+"""IRFL's rows as cards of the report's gallery (`figlang_tasks.core.card`)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from figlang_tasks.benchmarks.irfl import tasks
 from figlang_tasks.benchmarks.irfl.records import DetectionRecord, RetrievalRecord
@@ -12,64 +11,79 @@ from figlang_tasks.core.card import OPEN, Answer, Card, Shown, no_choice, outcom
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.record import Document
 from figlang_tasks.metrics.ranking import precision_at_k
+from figlang_tasks.scoring.records import AnyRecord
 
 
-def card(data: DataId, records: Sequence[Any], document: Document) -> Card:
-    """A row as a card: the phrase, the pictures with their roles, and which are right."""
+def card(data: DataId, records: Sequence[AnyRecord], document: Document) -> Card:
+    """The card of a row: the phrase, the pictures with their roles, and which are right.
+
+    Args:
+        data: the data that the row is of.
+        records: records of the row in one run: one in detection, one for each image in retrieval.
+        document: the row; None if the data is not at hand.
+    """
     record = records[0]
-    document = document or {}
     if record["task"] == tasks.RETRIEVE.name:
-        pictures = [_ranked_picture(image, place) for place, image in enumerate(records, start=1)]
-        gold = ("right images", f"{sum(image['positive'] for image in records)} of {len(records)}")
+        positive_count = sum(image["positive"] for image in records)
+        gold = ("right images", f"{positive_count} of {len(records)}")
+        pictures = _ranked_pictures(records)
     else:
-        pictures = [_candidate(record, place) for place in range(len(record["candidates"]))]
         gold = ("image", LETTERS[record["answer"]])
-    kind = figurative_type(data.part) or data.part
+        pictures = _candidates(record)
+    figure = figurative_type(data.part) or data.part
+    columns = document or {}
     return {
-        "source": f"{kind}, {record['type'].replace('_', ' + ')}",
+        "source": f"{figure}, {record['type'].replace('_', ' + ')}",
         "facts": [
-            ("phrase", document.get("phrase")),
-            ("meaning", "; ".join(document.get("definitions") or [])),
+            ("phrase", columns.get("phrase")),
+            ("meaning", "; ".join(columns.get("definitions") or [])),
         ],
         "gold": [gold],
         "pictures": pictures,
     }
 
 
-def _ranked_picture(image: RetrievalRecord, place: int) -> Shown:
-    """A picture of a row of retrieval, by its place in the row."""
-    return _picture(image["uuid"], str(place), image["role"], image["positive"])
+def _ranked_pictures(images: Sequence[RetrievalRecord]) -> list[Shown]:
+    """The pictures of a row of retrieval, numbered from 1."""
+    pictures: list[Shown] = []
+    for number, image in enumerate(images, start=1):
+        pictures.append(_picture(image["uuid"], str(number), image["role"], image["positive"]))
+    return pictures
 
 
-def _candidate(record: DetectionRecord, place: int) -> Shown:
-    """A candidate of a row of detection, by its letter."""
-    return _picture(
-        record["candidates"][place],
-        LETTERS[place],
-        record["roles"][place],
-        place == record["answer"],
-    )
+def _candidates(record: DetectionRecord) -> list[Shown]:
+    """The candidates of a row of detection, each with its letter."""
+    pictures: list[Shown] = []
+    for index, uuid in enumerate(record["candidates"]):
+        is_right = index == record["answer"]
+        pictures.append(_picture(uuid, LETTERS[index], record["roles"][index], is_right))
+    return pictures
 
 
 def _picture(uuid: str, label: str, role: str, is_right: bool) -> Shown:
-    picture: Shown = {"name": uuid, "label": label, "role": role}
+    """A picture of a card; only a right one has the field ``right``."""
+    picture = Shown(name=uuid, label=label, role=role)
     if is_right:
         picture["right"] = True
     return picture
 
 
-def answer(records: Sequence[Any]) -> Answer:
-    """The choice among the pictures, or precision@k of their ranking."""
+def answer(records: Sequence[AnyRecord]) -> Answer:
+    """A model's answer to a row: the choice among the pictures, or precision@k of their ranking.
+
+    Args:
+        records: records of the row in one run: one in detection, one for each image in retrieval.
+    """
     if records[0]["task"] == tasks.RETRIEVE.name:
         return _ranking(records)
     return _choice(records[0])
 
 
-def _ranking(records: Sequence[RetrievalRecord]) -> Answer:
-    """Precision@k of the pictures of a row; a row that a limit has cut has none."""
-    values = [float(record["value"]) for record in records]
-    positives = [bool(record["positive"]) for record in records]
-    if len(records) != records[0]["images"] or not any(positives):
+def _ranking(images: Sequence[RetrievalRecord]) -> Answer:
+    """The ranking of the pictures of a row; a row that a limit has cut has no precision@k."""
+    values = [float(image["value"]) for image in images]
+    positives = [bool(image["positive"]) for image in images]
+    if len(images) != images[0]["images"] or not any(positives):
         return {
             "predicted": "row cut by a limit",
             "outcome": OPEN,
@@ -89,17 +103,18 @@ def _ranking(records: Sequence[RetrievalRecord]) -> Answer:
 
 
 def _choice(record: DetectionRecord) -> Answer:
-    """The chosen picture, and the scores of all where it was chosen by scores."""
+    """The chosen picture, and the scores of all pictures where it was chosen by scores."""
     chosen = record["chosen"]
     if chosen is None:
         predicted, is_answered = no_choice(record)
     else:
-        predicted, is_answered = f"{LETTERS[chosen]}: {record['roles'][chosen]}", True
-    answer: Answer = {
+        predicted = f"{LETTERS[chosen]}: {record['roles'][chosen]}"
+        is_answered = True
+    choice: Answer = {
         "predicted": predicted,
         "outcome": outcome(chosen == record["answer"], is_answered),
         "chosen": chosen,
     }
     if record["scores"]:
-        answer["values"] = record["scores"]
-    return answer
+        choice["values"] = record["scores"]
+    return choice

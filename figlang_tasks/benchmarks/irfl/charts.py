@@ -1,84 +1,132 @@
-"""The report's charts of IRFL: accuracy of choices, literal preference, the order of pairs,
-retrieval.
+"""The report's charts of IRFL: accuracy, literal preference, order of a simile's images, retrieval.
+
+The charts also show the level of chance on the rows of a run.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from figlang_tasks.benchmarks.irfl.measures import LITERAL_ROLES, by_row, images_of
-from figlang_tasks.benchmarks.irfl.rows import CLASSES
+from figlang_tasks.benchmarks.irfl.complete_rows import complete_rows
+from figlang_tasks.benchmarks.irfl.measures import LITERAL_ROLES, images_of
+from figlang_tasks.benchmarks.irfl.rows import IDIOM_TYPES
 from figlang_tasks.core.presentation import ChartCategory, ChartSection
 from figlang_tasks.core.record import Record
 
-_TASK = re.compile(
-    r"(?P<family>detect|match|random2|random4|retrieve)_(?P<what>[a-z_]+?)(?P<variant>_grid|_circular|_phrase_only)?"
+# irfl_detect_open_simile_grid: family "detect", subject "open_simile", variant "_grid"
+_TASK_NAME = re.compile(
+    r"(?P<family>detect|match|random2|random4|retrieve)_(?P<subject>[a-z_]+?)"
+    r"(?P<variant>_grid|_circular|_phrase_only)?"
 )
-Scopes = Mapping[str, Collection[str]]
+ScopesByMeasure: TypeAlias = Mapping[str, Collection[str]]
+
+# --- levels of chance ---
 
 
-def _roles(records: Sequence[Record], kind: str | None = None) -> list[list[str]]:
-    return [record["roles"] for record in records if kind is None or record["type"] == kind]
+def _of_type(idiom_type: str | None, records: Sequence[Record]) -> list[Record]:
+    """The records of one type of idioms; all records if it is None."""
+    if idiom_type is None:
+        return list(records)
+    return [record for record in records if record["type"] == idiom_type]
 
 
-def _chance_of_choice(records: Sequence[Record], kind: str | None = None) -> float:
-    return float(np.mean([1 / len(roles) for roles in _roles(records, kind)]))
+def _chance_of_right_choice(idiom_type: str | None, records: Sequence[Record]) -> float:
+    """The expected accuracy of a random choice among the images of each row."""
+    shares = [1 / len(record["roles"]) for record in _of_type(idiom_type, records)]
+    return float(np.mean(shares))
 
 
-def _chance_of_literal(records: Sequence[Record], kind: str | None = None) -> float:
+def _chance_of_literal_failure(idiom_type: str | None, records: Sequence[Record]) -> float:
     """The share of partially literal images among the wrong ones, mean over rows."""
-    wrong = [[role for role in roles if role != "answer"] for roles in _roles(records, kind)]
-    return float(
-        np.mean([sum(role in LITERAL_ROLES for role in roles) / len(roles) for roles in wrong])
-    )
+    shares: list[float] = []
+    for record in _of_type(idiom_type, records):
+        wrong_roles = [role for role in record["roles"] if role != "answer"]
+        literal_count = sum(role in LITERAL_ROLES for role in wrong_roles)
+        shares.append(literal_count / len(wrong_roles))
+    return float(np.mean(shares))
 
 
-def _chance_of_retrieval(records: Sequence[Record], kind: str | None = None) -> float:
-    """The expected precision@k of a random order, mean over the rows that are complete; NaN if none
-    is.
+def _chance_of_retrieval(idiom_type: str | None, records: Sequence[Record]) -> float:
+    """The expected precision@k of a random order, mean over complete rows; NaN if there is none."""
+    shares: list[float] = []
+    for row_images in complete_rows(_of_type(idiom_type, records), images_of):
+        positive_count = sum(image["positive"] for image in row_images)
+        shares.append(positive_count / len(row_images))
+    return float(np.mean(shares)) if shares else math.nan
+
+
+def _chance_of_order(records: Sequence[Record]) -> float:
+    """One half: of two images each is as likely to score higher."""
+    return 0.5
+
+
+# --- categories ---
+
+
+class _ChartedMeasure(NamedTuple):
+    """A measure that has a chart for each family of tasks.
+
+    Attributes:
+        measure: its name.
+        title: of its chart.
+        label: of the axis.
+        chance: ``(type of idioms, records) -> level of chance``; the type is None for all rows.
     """
-    whole, _ = by_row(
-        [record for record in records if kind is None or record["type"] == kind], images_of
-    )
-    shares = [sum(record["positive"] for record in own) / len(own) for own in whole]
-    return float(np.mean(shares)) if shares else float("nan")
+
+    measure: str
+    title: str
+    label: str
+    chance: Callable[[str | None, Sequence[Record]], float]
 
 
-# measure -> title of its chart, label of the axis, and the share by chance
-_MEASURES = {
-    "acc": ("accuracy", "accuracy (percent)", _chance_of_choice),
-    "literal_preference": (
+_CHARTED_MEASURES = (
+    _ChartedMeasure("acc", "accuracy", "accuracy (percent)", _chance_of_right_choice),
+    _ChartedMeasure(
+        "literal_preference",
         "literal preference",
         "literal preference (percent of failures)",
-        _chance_of_literal,
+        _chance_of_literal_failure,
     ),
-    "p@k": ("precision@k", "precision@k (percent)", _chance_of_retrieval),
-}
+    _ChartedMeasure("p@k", "precision@k", "precision@k (percent)", _chance_of_retrieval),
+)
 
 
-def _choices(dataset: str, task: str, scopes: Scopes) -> Iterator[ChartCategory]:
-    """Yield the chart categories of a task, the two classes of idioms apart where it has both."""
-    named = _TASK.fullmatch(task.rpartition("irfl_")[2])
-    if named is None:  # none of our tasks
+def _categories(dataset: str, task: str, scopes: ScopesByMeasure) -> Iterator[ChartCategory]:
+    """Yield the chart categories of a task, with one for each type of idioms where it has both.
+
+    Args:
+        dataset: the name of the dataset.
+        task: the name of the task; one that is not ours has no categories.
+        scopes: by measure, the scopes that it has a value in.
+    """
+    name = _TASK_NAME.fullmatch(task.rpartition("irfl_")[2])
+    if name is None:
         return
-    panel, what = (
-        (named["family"] + (named["variant"] or "")).replace("_", " "),
-        named["what"].replace("_", " "),
-    )
-    for measure, (title, label, chance) in _MEASURES.items():
-        for kind in CLASSES if set(CLASSES) <= set(scopes.get(measure, ())) else (None,):
+    family = name["family"]
+    panel = (family + (name["variant"] or "")).replace("_", " ")
+    subject = name["subject"].replace("_", " ")
+
+    for charted in _CHARTED_MEASURES:
+        has_both_types = set(IDIOM_TYPES) <= set(scopes.get(charted.measure, ()))
+        idiom_types = IDIOM_TYPES if has_both_types else (None,)
+        for idiom_type in idiom_types:
+            category = subject
+            if idiom_type is not None:
+                category = f"{subject}, {idiom_type.replace('_', ' + ')}"
             yield ChartCategory(
-                title=f"{dataset}: {title} ({named['family']})",
-                label=label,
-                measure=measure,
-                category=f"{what}, {kind.replace('_', ' + ')}" if kind else what,
+                title=f"{dataset}: {charted.title} ({family})",
+                label=charted.label,
+                measure=charted.measure,
+                category=category,
                 panel=panel,
-                chance=partial(chance, kind=kind),
-                scope=kind,
+                chance=partial(charted.chance, idiom_type),
+                scope=idiom_type,
             )
     for measure in ("figurative_over_source", "source_over_target"):
         yield ChartCategory(
@@ -86,8 +134,8 @@ def _choices(dataset: str, task: str, scopes: Scopes) -> Iterator[ChartCategory]
             label="share of similes (percent)",
             measure=measure,
             category=measure.replace("_", " "),
-            panel=f"{panel}: {what}",
-            chance=lambda _: 0.5,
+            panel=f"{panel}: {subject}",
+            chance=_chance_of_order,
         )
 
 
@@ -99,6 +147,6 @@ CHARTS = (
             "Which image shows the figurative meaning? Dashed lines are chance on the rows of these"
             " runs."
         ),
-        categories=_choices,
+        categories=_categories,
     ),
 )

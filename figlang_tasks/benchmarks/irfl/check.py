@@ -1,4 +1,4 @@
-"""What ``figlang data check irfl`` looks at beside what the tasks ask for."""
+"""What ``figlang data check irfl`` checks beside what the tasks ask for: every picture."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from figlang_tasks.core.row_files import progress
 
 
 def check() -> Iterator[DataError]:
-    """The fault of every picture that cannot be shown; a run checks only the pictures that it
-    shows.
+    """Yield the fault of every picture of the archive that is damaged.
+
+    A run checks only the pictures that it shows.
     """
-    store = pictures("IRFL")
-    for uuid in progress(store.uuids, "IRFL"):
+    archive = pictures("IRFL")
+    for uuid in progress(archive.uuids, "IRFL"):
         try:
-            store.read(uuid, "IRFL")
+            archive.read(uuid, "IRFL")
         except DataError as error:
             yield error

@@ -1,4 +1,4 @@
-"""How many rows the tables of IRFL have, and the types in them."""
+"""How many rows IRFL's tables have in the release, and how many of each type."""
 
 from __future__ import annotations
 
@@ -17,14 +17,20 @@ ROWS = {
     "metaphors-dataset": None,
     "similes-dataset": None,
 }
-"""Rows of each table of the release; None where nobody knows."""
+"""The number of rows of each table; None where it is not known."""
+
 INFERRED = ("idiom-retrieval-task", "open-simile-retrieval-task")
-"""Tables whose number of rows is deduced from the paper's: another one is no fault."""
-TYPES = {"idiom-detection-task": {"figurative": 131, "figurative+literal": 69}}
+"""Tables whose number of rows we deduced from the paper, so that another one is no fault."""
+
+ROWS_OF_TYPES = {"idiom-detection-task": {"figurative": 131, "figurative+literal": 69}}
+"""The number of rows by table and type; the paper prints 135 and 65."""
 
 
 def count(request: Request) -> int | None:
-    """How many rows a table of the release has; None for candidates drawn at random, and for our
-    own tables.
+    """The number of rows of a released table.
+
+    None if it is not known, for random candidates, and for tables of another dataset.
     """
-    return ROWS.get(request["table"]) if request.dataset == "IRFL" else None
+    if request.dataset != "IRFL":
+        return None
+    return ROWS.get(request["table"])

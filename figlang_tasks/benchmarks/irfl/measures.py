@@ -1,16 +1,25 @@
-"""The measures of IRFL (arXiv 2303.15445, section 4, Tables 3 to 5 and 7)."""
+"""The metrics of IRFL (arXiv 2303.15445): of detection (section 4.1) and retrieval (section 4.2).
+
+- Table 3, accuracy on the "mixed" task, and section 4.1.2, literal preference and the order of a
+  simile's images: `DETECT`.
+- Tables 4 and 5, accuracy with random candidates: `RANDOM`.
+- Table 7, precision at k: `RETRIEVE`.
+
+`CIRCULAR` is ours: every row in all rotations of its images.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
 
-from loguru import logger
-
+from figlang_tasks.benchmarks.irfl.complete_rows import (
+    complete_rows,
+    phrases_of,
+    warn_of_incomplete_rows,
+)
 from figlang_tasks.benchmarks.irfl.records import DetectionRecord, RetrievalRecord
-from figlang_tasks.benchmarks.irfl.rows import CLASSES, LETTERS, figurative_type
-from figlang_tasks.core import notes
+from figlang_tasks.benchmarks.irfl.rows import IDIOM_TYPES, LETTERS, figurative_type
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.metrics import ranking
 from figlang_tasks.metrics.significance import Statistic
@@ -18,7 +27,6 @@ from figlang_tasks.scoring import (
     BOOTSTRAP,
     Measure,
     Measures,
-    Record,
     Scopes,
     parse_rate,
     ratio,
@@ -27,128 +35,122 @@ from figlang_tasks.scoring import (
 from figlang_tasks.scoring.readings import has_answer
 
 _TABLE_3 = "IRFL, arXiv 2303.15445, Table 3"
+_TABLES_4_AND_5 = "IRFL, arXiv 2303.15445, Tables 4 and 5"
 _TABLE_7 = "IRFL, arXiv 2303.15445, Table 7"
 _SECTION_4 = "IRFL, arXiv 2303.15445, section 4.1.2"
 
 LITERAL_ROLES = ("literal", "source", "target")
+"""The roles of partially literal images: they show words of the phrase, or a simile's concepts."""
 
 
-def _types(record: DetectionRecord | RetrievalRecord) -> tuple[str, ...]:
-    """The type of an idiom: rows of metaphors and similes have one type each."""
-    return (
-        (record["type"],) if figurative_type(DataId.parse(record["data"]).part) == "idiom" else ()
-    )
+def _idiom_types(record: DetectionRecord | RetrievalRecord) -> tuple[str, ...]:
+    """The type of an idiom as its only scope; none for metaphors and similes, which have one type.
+
+    Tables 3 and 7 report idioms by the category of the right image.
+    """
+    if figurative_type(DataId.parse(record["data"]).part) != "idiom":
+        return ()
+    return (record["type"],)
 
 
-_TYPES = Scopes(CLASSES, _types)
+_BY_IDIOM_TYPE = Scopes(IDIOM_TYPES, _idiom_types)
 
-
-# --- detection ---
+# --- detection: the value of a record ---
 
 
 def _is_right(record: DetectionRecord) -> float | None:
-    """Whether the answer was chosen; words where scores were needed are no failure of the model."""
-    return None if record["status"] == "no_scores" else float(record["chosen"] == record["answer"])
+    """1 if the right image was chosen, else 0.
 
-
-def _is_literal(record: DetectionRecord) -> float | None:
-    """Whether a failure chose a partial-literal image; None if it chose none."""
-    chosen = record["chosen"]
-    return (
-        None
-        if chosen in (None, record["answer"])
-        else float(record["roles"][chosen] in LITERAL_ROLES)
-    )
-
-
-def _scores_higher(first: str, second: str) -> Callable[[DetectionRecord], float | None]:
-    """The function of a record that tells whether one role scores higher; None unless a simile has
-    all three.
+    None for words in place of matching scores: the run has failed there, not the model.
     """
-
-    def compare(record: DetectionRecord) -> float | None:
-        if record["scores"] is None or not {"answer", "source", "target"} <= set(record["roles"]):
-            return None
-        by_role = dict(zip(record["roles"], record["scores"], strict=True))
-        return float(by_role[first] > by_role[second])
-
-    return compare
+    if record["status"] == "no_scores":
+        return None
+    return float(record["chosen"] == record["answer"])
 
 
-def _is_letter(place: int) -> Callable[[DetectionRecord], float | None]:
-    """The function of a record that tells whether its answer names the image at a place."""
+def _chosen_image(record: DetectionRecord) -> int | None:
+    """The index of the chosen image; None if none was chosen."""
+    return record["chosen"]
+
+
+def _is_literal_failure(record: DetectionRecord) -> float | None:
+    """1 if a wrong choice is a partially literal image, else 0; None unless an image is wrong."""
+    chosen = record["chosen"]
+    if chosen is None or chosen == record["answer"]:
+        return None
+    return float(record["roles"][chosen] in LITERAL_ROLES)
+
+
+def _scores_higher(higher_role: str, lower_role: str) -> Callable[[DetectionRecord], float | None]:
+    """The function of a record that tells whether one role of a simile scores above another."""
 
     def value_of_record(record: DetectionRecord) -> float | None:
-        chosen = record["chosen"]
-        return None if chosen is None else float(chosen == place)
+        """1 or 0; None without scores, and unless the images have all three roles of a simile."""
+        scores = record["scores"]
+        if scores is None or not {"answer", "source", "target"} <= set(record["roles"]):
+            return None
+        score_by_role = dict(zip(record["roles"], scores, strict=True))
+        return float(score_by_role[higher_role] > score_by_role[lower_role])
 
     return value_of_record
 
 
-_AnyRecord = TypeVar("_AnyRecord", bound=Mapping[str, Any])
+def _is_choice_at(index: int) -> Callable[[DetectionRecord], float | None]:
+    """The function of a record that tells whether the image at an index was chosen."""
+
+    def value_of_record(record: DetectionRecord) -> float | None:
+        """1 or 0; None if no image was chosen."""
+        chosen = record["chosen"]
+        return None if chosen is None else float(chosen == index)
+
+    return value_of_record
 
 
-def by_row(
-    records: Sequence[_AnyRecord], size: Callable[[Any], int]
-) -> tuple[list[list[_AnyRecord]], int]:
-    """The records of each row that is complete, and how many are not: a limit may have cut them."""
-    records_by_row: dict[str, list[_AnyRecord]] = {}
-    for record in records:
-        records_by_row.setdefault(record["row"], []).append(record)
-    complete = [members for members in records_by_row.values() if len(members) == size(members[0])]
-    return complete, len(records_by_row) - len(complete)
-
-
-def _units(rows: Sequence[Sequence[Record]]) -> list[str]:
-    """The phrase of each row."""
-    return [own[0]["unit"] for own in rows]
-
-
-def _report_cut(metric: str, size: Callable[[Any], int]) -> Callable[[Sequence[Record]], None]:
-    def report(records: Sequence[Record]) -> None:
-        whole, cut = by_row(records, size)
-        if cut:
-            total = len(whole) + cut
-            logger.warning(
-                f"figlang_tasks: {cut} of {total} rows are not complete (--limit?) and left out of"
-                f" {metric}"
-            )
-        if not whole:
-            notes.note(f"{metric} could not be computed: no row is complete (--limit?)")
-
-    return report
-
-
-def _share_of_letter(place: int) -> Measure:
-    """The measure of how often the image at a place is chosen."""
+def _share_of_letter(index: int) -> Measure:
+    """The measure of how often the image with a letter is chosen."""
+    letter = LETTERS[index]
     return Measure(
-        f"share_{LETTERS[place]}",
-        description=f"Share of choices that are image {LETTERS[place]}.",
+        f"share_{letter}",
+        description=f"Share of choices that are image {letter}.",
         source="figlang_tasks",
-        value_of_record=_is_letter(place),
+        value_of_record=_is_choice_at(index),
         role="diagnostic",
         in_table=False,
     )
 
 
-def _rotations(record: DetectionRecord) -> int:
+def _rotation_count(record: DetectionRecord) -> int:
+    """How many rotations the row of a record has: one for each candidate."""
     return len(record["candidates"])
 
 
-def _all_rotations(records: Sequence[DetectionRecord]) -> Statistic | None:
-    """The share of complete rows whose answer was chosen in every rotation."""
-    whole, _ = by_row(records, _rotations)
-    hits = [float(all(_is_right(record) for record in own)) for own in whole]
-    return ratio(_units(whole), hits) if whole else None
+def _all_rotations_right(records: Sequence[DetectionRecord]) -> Statistic | None:
+    """The share of complete rows that are right in every rotation; None if no row is complete."""
+    rows = complete_rows(records, _rotation_count)
+    if not rows:
+        return None
+    hits: list[float] = []
+    for row_records in rows:
+        hits.append(float(all(_is_right(record) for record in row_records)))
+    return ratio(phrases_of(rows), hits)
 
+
+# --- detection: the measures ---
 
 _ACC = Measure(
     "acc",
     description="Share of rows with the right choice.",
     source=_TABLE_3,
     value_of_record=_is_right,
-    scopes=_TYPES,
-    answer=lambda record: record["chosen"],
+    scopes=_BY_IDIOM_TYPE,
+    answer=_chosen_image,
+)
+_RANDOM_ACC = replace(_ACC, source=_TABLES_4_AND_5)
+_CIRCULAR_ACC = replace(
+    _ACC,
+    description="Share of right choices, with each row in all rotations of its images.",
+    source="figlang_tasks",
+    scopes=None,
 )
 _TIE_RATE = tie_rate("Share of rows by scores in which several images have the highest score.")
 
@@ -158,7 +160,7 @@ DETECT = Measures.of(
         "literal_preference",
         description="Share of wrong choices that are a partial-literal image.",
         source=_SECTION_4,
-        value_of_record=_is_literal,
+        value_of_record=_is_literal_failure,
         higher_is_better=False,
     ),
     Measure(
@@ -182,83 +184,91 @@ DETECT = Measures.of(
     _TIE_RATE,
     parse_rate(),
 )
-"""Of a choice by words or by scores: Table 3, and section 4.1.2."""
+"""The "mixed" task, by words or by matching scores: Table 3 and section 4.1.2."""
 
-RANDOM = Measures.of(
-    replace(_ACC, source="IRFL, arXiv 2303.15445, Tables 4 and 5"), _TIE_RATE, parse_rate()
-)
-"""Of a choice among random candidates, of which none is partial-literal: Tables 4 and 5."""
+RANDOM = Measures.of(_RANDOM_ACC, _TIE_RATE, parse_rate())
+"""Random candidates, none of them partially literal: Tables 4 and 5."""
 
 CIRCULAR = Measures.of(
-    replace(
-        _ACC,
-        description="Share of right choices, with each row in all rotations of its images.",
-        source="figlang_tasks",
-        scopes=None,
-    ),
+    _CIRCULAR_ACC,
     Measure(
         "all_rotations_acc",
         description="Share of rows with the right choice in every rotation of their images.",
         source="figlang_tasks",
-        statistic=_all_rotations,
-        warn=_report_cut("all_rotations_acc", _rotations),
+        statistic=_all_rotations_right,
+        warn=warn_of_incomplete_rows("all_rotations_acc", _rotation_count),
     ),
-    *map(_share_of_letter, range(len(LETTERS))),
+    *(_share_of_letter(index) for index in range(len(LETTERS))),
     parse_rate(),
 )
-"""Of every row in all rotations."""
+"""Every row in all rotations of its images."""
 
-
-# --- retrieval ---
+# --- retrieval: the value of a ranking ---
 
 
 def images_of(record: RetrievalRecord) -> int:
-    """The number of images in the row of a record of retrieval."""
+    """How many images the row of a record has, each with a record of its own."""
     return int(record["images"])
 
 
-def _mean_of_rows(
-    of_row: Callable[[list[float], list[bool]], float],
+def _values_and_positives(images: Sequence[RetrievalRecord]) -> tuple[list[float], list[bool]]:
+    """What the images of a row are ranked by, and which of them are positive."""
+    values = [image["value"] for image in images]
+    positives = [image["positive"] for image in images]
+    return values, positives
+
+
+def _mean_over_rows(
+    value_of_ranking: Callable[[list[float], list[bool]], float],
 ) -> Callable[[Sequence[RetrievalRecord]], Statistic | None]:
-    """The mean over rankings of a function of their values and positives."""
+    """The statistic that is the mean over complete rows of a value of their ranking.
+
+    Args:
+        value_of_ranking: ``(values, positives) -> number``, both [images of a row].
+    """
 
     def statistic(records: Sequence[RetrievalRecord]) -> Statistic | None:
-        whole, _ = by_row(records, images_of)
-        return ratio(_units(whole), [of_row(*_ranking(own)) for own in whole]) if whole else None
+        """The mean over complete rows; None if no row is complete."""
+        rows = complete_rows(records, images_of)
+        if not rows:
+            return None
+        numbers = [value_of_ranking(*_values_and_positives(row_images)) for row_images in rows]
+        return ratio(phrases_of(rows), numbers)
 
     return statistic
 
 
-def _ranking(images: Sequence[RetrievalRecord]) -> tuple[list[float], list[bool]]:
-    return [image["value"] for image in images], [image["positive"] for image in images]
+def _pooled_precision(records: Sequence[RetrievalRecord]) -> Statistic | None:
+    """Hits of all complete rows divided by all their positives; None if no row is complete.
 
-
-def _pooled(records: Sequence[RetrievalRecord]) -> Statistic | None:
-    """Precision@k with the positives of all complete rows counted together."""
-    whole, _ = by_row(records, images_of)
-    if not whole:
+    The hits of a row are the positives among its k best images, k being the number of positives.
+    """
+    rows = complete_rows(records, images_of)
+    if not rows:
         return None
-    counts = [sum(image["positive"] for image in own) for own in whole]
-    # precision is hits / count: the product is a whole number but for rounding, and Wilson's
-    # interval counts hits
-    hits = [
-        round(ranking.precision_at_k(*_ranking(own)) * count)
-        for own, count in zip(whole, counts, strict=True)
-    ]
-    return ratio(_units(whole), hits, counts)
+    positive_counts: list[int] = []
+    hits: list[int] = []
+    for row_images in rows:
+        values, positives = _values_and_positives(row_images)
+        positive_count = sum(positives)
+        positive_counts.append(positive_count)
+        # Precision is hits / positives, so that the product is whole but for rounding; Wilson's
+        # interval counts whole hits.
+        hits.append(round(ranking.precision_at_k(values, positives) * positive_count))
+    return ratio(phrases_of(rows), hits, positive_counts)
+
+
+def _is_decided_by_ties(values: list[float], positives: list[bool]) -> float:
+    """1 if ties decide the precision at k of a ranking, else 0."""
+    return float(ranking.depends_on_ties(values, positives))
 
 
 def _value_of_answer(record: RetrievalRecord) -> float | None:
-    """The value of an image by an answer to it, 1 for Yes and 0 for No; None where nothing was
-    read.
-    """
+    """The value of an image by its answer, 1 for Yes and 0 for No; None if nothing was read."""
     return float(record["value"]) if has_answer(record) else None
 
 
-def _depends_on_ties(values: list[float], positives: list[bool]) -> float:
-    """Whether ties decide precision@k of a ranking."""
-    return float(ranking.depends_on_ties(values, positives))
-
+# --- retrieval: the measures ---
 
 RETRIEVE = Measures.of(
     Measure(
@@ -268,30 +278,33 @@ RETRIEVE = Measures.of(
             " model."
         ),
         source=_TABLE_7,
-        statistic=_mean_of_rows(ranking.precision_at_k),
+        statistic=_mean_over_rows(ranking.precision_at_k),
         interval=BOOTSTRAP,
-        scopes=_TYPES,
-        warn=_report_cut("p@k", images_of),
+        scopes=_BY_IDIOM_TYPE,
+        warn=warn_of_incomplete_rows("p@k", images_of),
         answer=_value_of_answer,
     ),
     Measure(
         "expected_p@k",
         description="Mean over rows of precision@k that is expected if ties are broken at random.",
         source="figlang_tasks",
-        statistic=_mean_of_rows(ranking.random_tie_precision_at_k),
+        statistic=_mean_over_rows(ranking.random_tie_precision_at_k),
         interval=BOOTSTRAP,
     ),
     Measure(
         "pooled_p@k",
         description="Precision@k with the positives of all rows counted together.",
         source="figlang_tasks",
-        statistic=_pooled,
+        statistic=_pooled_precision,
         in_table=False,
     ),
     tie_rate(
         "Share of rows whose precision@k is decided by ties.",
-        statistic=_mean_of_rows(_depends_on_ties),
+        statistic=_mean_over_rows(_is_decided_by_ties),
     ),
     parse_rate(),
 )
-"""Of rankings; rows of which images are missing are left out: Table 7."""
+"""Rankings of figurative and partially literal images: Table 7. Rows that lack images are left out.
+
+The paper does not say whether it averages over rows or over all positives; we average over rows.
+"""

@@ -1,8 +1,8 @@
-"""The parts of IRFL that are shown beside the whole."""
+"""The parts of IRFL that tables show beside all rows: the two types of idioms (Table 3)."""
 
 from __future__ import annotations
 
-from figlang_tasks.benchmarks.irfl.rows import CLASSES
+from figlang_tasks.benchmarks.irfl.rows import IDIOM_TYPES
 from figlang_tasks.core.presentation import Parts
 
-PARTS = Parts(in_short=CLASSES)
+PARTS = Parts(in_short=IDIOM_TYPES)

@@ -1,4 +1,4 @@
-"""The pictures of IRFL by the names that cards have for them."""
+"""Finds the pictures of IRFL for ``figlang report``."""
 
 from __future__ import annotations
 
@@ -10,6 +10,12 @@ if TYPE_CHECKING:
     from PIL import Image
 
 
-def picture(dataset: str, name: str, where: str) -> Image.Image:
-    """The picture with this uuid; `where` names the row in errors."""
-    return pictures(dataset).read(name, where)
+def picture(dataset: str, name: str, location: str) -> Image.Image:
+    """The picture that a card names.
+
+    Args:
+        dataset: ``IRFL`` or ``figlang_mini_irfl``.
+        name: the uuid of the picture.
+        location: the row that shows it, for messages.
+    """
+    return pictures(dataset).read(name, location)

@@ -1,8 +1,8 @@
-"""Random candidates: the answer with images of other phrases (Tables 4 and 5 of the paper).
+"""Detection with random candidates: the answer among images of other phrases (Tables 4 and 5).
 
-The paper's rows were not released. Each image of a category is the answer of one row here, and its
-distractors are drawn from the images of all other phrases of the table: by seed, configuration,
-phrase and uuids alone, whatever the order of the table or Python's version.
+The paper's rows were not released. Here each image of a category is the answer of one row, and its
+distractors are drawn from the images of all other phrases of the table. Seed, configuration, phrase
+and uuids alone decide the draw: neither the order of the table nor the version of Python does.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import itertools
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from loguru import logger
 
@@ -24,83 +25,131 @@ from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError
 
 SEED = 2023
-COLUMNS = ("distractors", "answer", "figurative_type", "type", "definition", "phrase")
-# name -> candidates, base table, category
+
+
+class Configuration(NamedTuple):
+    """A configuration of Table 4 or 5.
+
+    Attributes:
+        candidates: how many images a row shows, with the answer.
+        base_table: the table that the images are from.
+        category: that of the answers.
+    """
+
+    candidates: int
+    base_table: str
+    category: str
+
+
 CONFIGURATIONS = {
-    "random2-idiom-figurative": (2, "idioms-dataset", "figurative"),
-    "random4-idiom-figurative": (4, "idioms-dataset", "figurative"),
-    "random4-idiom-figurative-literal": (4, "idioms-dataset", "figurative+literal"),
-    "random2-metaphor": (2, "metaphors-dataset", "figurative"),
-    "random4-metaphor": (4, "metaphors-dataset", "figurative"),
-    "random2-simile": (2, "similes-dataset", "figurative"),
-    "random4-simile": (4, "similes-dataset", "figurative"),
+    "random2-idiom-figurative": Configuration(2, "idioms-dataset", "figurative"),
+    "random4-idiom-figurative": Configuration(4, "idioms-dataset", "figurative"),
+    "random4-idiom-figurative-literal": Configuration(4, "idioms-dataset", "figurative+literal"),
+    "random2-metaphor": Configuration(2, "metaphors-dataset", "figurative"),
+    "random4-metaphor": Configuration(4, "metaphors-dataset", "figurative"),
+    "random2-simile": Configuration(2, "similes-dataset", "figurative"),
+    "random4-simile": Configuration(4, "similes-dataset", "figurative"),
 }
+
+_CSV_COLUMNS = ("distractors", "answer", "figurative_type", "type", "definition", "phrase")
 
 
 @hub.kept(maxsize=8)
 def load(dataset: str, name: str) -> Table:
-    """The drawn rows of one of :data:`CONFIGURATIONS`."""
-    count, base, category = CONFIGURATIONS[name]
-    table = tables.images(dataset, base)
-    images = table.rows
-    # Sorted, so that the order of the table is of no effect; an image that it lists twice for a
-    # phrase is one.
-    ordered = sorted(
-        (each for each in images if each.type == category), key=lambda each: each.definitions
-    )
-    unique = {(image.phrase, image.answer): image for image in ordered}
-    if not unique:
-        raise DataError(f"{table.data} has no image of the category {category!r}")
-    by_phrase: dict[str, set[str]] = {}
-    for image in images:
-        by_phrase.setdefault(image.phrase, set()).add(image.answer)
-    everything = set().union(*by_phrase.values())
-    pools: dict[str, list[str]] = {}
-    rows = []
-    for number, key in enumerate(sorted(unique)):
-        image = unique[key]
-        pool = pools.setdefault(image.phrase, sorted(everything - by_phrase[image.phrase]))
-        if len(pool) < count - 1:
+    """The rows of a configuration, each an answer with distractors of the role ``random``.
+
+    Args:
+        dataset: ``IRFL`` or ``figlang_mini_irfl``.
+        name: a key of `CONFIGURATIONS`.
+
+    Raises:
+        DataError: the base table cannot be read, or has too few images.
+    """
+    configuration = CONFIGURATIONS[name]
+    base_table = tables.read_base_table(dataset, configuration.base_table)
+    answers = _answers(base_table, configuration.category)
+    images_by_phrase: dict[str, set[str]] = {}
+    for image in base_table.rows:
+        images_by_phrase.setdefault(image.phrase, set()).add(image.answer)
+    all_images = set().union(*images_by_phrase.values())
+
+    distractor_count = configuration.candidates - 1
+    pool_by_phrase: dict[str, list[str]] = {}
+    rows: list[Row] = []
+    for row_number, answer in enumerate(answers):
+        phrase = answer.phrase
+        if phrase not in pool_by_phrase:
+            pool_by_phrase[phrase] = sorted(all_images - images_by_phrase[phrase])
+        pool = pool_by_phrase[phrase]
+        if len(pool) < distractor_count:
             raise DataError(
-                f"{table.data}: too few images of other phrases than {image.phrase!r} to draw"
-                f" {count - 1}"
+                f"{base_table.data}: too few images of other phrases than {phrase!r} to draw"
+                f" {distractor_count}"
             )
-        seed = f"{SEED}/{name}/{image.phrase}/{image.answer}"
-        distractors = tuple(itertools.islice(_distinct(seed, pool), count - 1))
-        where = f"{dataset}/{name} row {number}"
+        draws = _distinct_draws(f"{SEED}/{name}/{phrase}/{answer.answer}", pool)
+        distractors = tuple(itertools.islice(draws, distractor_count))
         rows.append(
             replace(
-                image,
-                where=where,
+                answer,
+                location=f"{dataset}/{name} row {row_number}",
                 negatives=distractors,
                 roles=dict.fromkeys(distractors, "random"),
             )
         )
     logger.info(
-        f"figlang_tasks: {len(rows)} rows of {dataset}/{name}, drawn from {table.data}, seed {SEED}"
+        f"figlang_tasks: {len(rows)} rows of {dataset}/{name}, drawn from {base_table.data}, seed"
+        f" {SEED}"
     )
     digest = hashlib.sha256(_as_csv(rows, name)).hexdigest()[:12]
-    return Table(tuple(rows), str(replace(DataId.parse(table.data), part=name, digest=digest)))
+    data_id = replace(DataId.parse(base_table.data), part=name, digest=digest)
+    return Table(tuple(rows), str(data_id))
+
+
+def _answers(base_table: Table, category: str) -> list[Row]:
+    """The images of a category, each once for a phrase, in the order of phrase and uuid.
+
+    A table may list an image twice for a phrase, with other definitions. The row whose definitions
+    sort last stands for both, whatever the order of the table.
+    """
+    images = [image for image in base_table.rows if image.type == category]
+    if not images:
+        raise DataError(f"{base_table.data} has no image of the category {category!r}")
+    image_by_key: dict[tuple[str, str], Row] = {}
+    for image in sorted(images, key=_definitions):
+        image_by_key[image.phrase, image.answer] = image
+    return [image_by_key[key] for key in sorted(image_by_key)]
+
+
+def _definitions(row: Row) -> tuple[str, ...]:
+    return row.definitions
+
+
+def _distinct_draws(seed: str, pool: Sequence[str]) -> Iterator[str]:
+    """Yield items of a pool in an order that a seed decides, each once; do not ask for more."""
+    drawn: set[str] = set()
+    for attempt in itertools.count():
+        digest = hashlib.sha256(f"{seed}/{attempt}".encode()).hexdigest()
+        item = pool[int(digest, 16) % len(pool)]
+        if item not in drawn:
+            drawn.add(item)
+            yield item
 
 
 def _as_csv(rows: Sequence[Row], name: str) -> bytes:
-    """Rows as a CSV file in UTF-8, with columns and JSON cells of the hub's detection tables: it is
-    digested.
-    """
+    """The rows of a configuration as a CSV file like the hub's detection tables, to be digested."""
     text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer = csv.DictWriter(text, _CSV_COLUMNS, lineterminator="\n")
     writer.writeheader()
     for row in rows:
-        cells = (json.dumps(row.negatives), json.dumps([row.answer]), name.split("-")[1], row.type)
         definition = json.dumps(row.definitions, ensure_ascii=False) if row.definitions else ""
-        writer.writerow(dict(zip(COLUMNS, (*cells, definition, row.phrase), strict=True)))
+        writer.writerow(
+            {
+                "distractors": json.dumps(row.negatives),
+                "answer": json.dumps([row.answer]),
+                "figurative_type": name.split("-")[1],  # random2-idiom-figurative
+                "type": row.type,
+                "definition": definition,
+                "phrase": row.phrase,
+            }
+        )
     return text.getvalue().encode()
-
-
-def _distinct(key: str, pool: Sequence[str]) -> Iterator[str]:
-    seen = set()
-    for attempt in itertools.count():
-        drawn = pool[int(hashlib.sha256(f"{key}/{attempt}".encode()).hexdigest(), 16) % len(pool)]
-        if drawn not in seen:
-            seen.add(drawn)
-            yield drawn

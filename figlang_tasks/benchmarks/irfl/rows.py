@@ -1,10 +1,10 @@
-"""IRFL rows as documents. They hold ids of pictures; a picture is read when it is shown."""
+"""IRFL's rows as documents. They hold the uuids of pictures; a picture is read when it is shown."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from figlang_tasks.benchmarks.irfl import random_tables, tables
 from figlang_tasks.benchmarks.irfl.archive import pictures
@@ -15,71 +15,105 @@ if TYPE_CHECKING:
     import datasets
 
 LETTERS = "ABCD"
-TYPES = {
+"""The names of candidates in prompts, by index."""
+
+IDIOM_TYPES = ("figurative", "figurative_literal")
+"""The categories of an idiom's right images, which Tables 3 and 7 report apart."""
+
+_TYPE_BY_CELL = {
     "FvsPL": "figurative",
     "FLvsPL": "figurative_literal",
     "figurative+literal": "figurative_literal",
 }
-CLASSES = tuple(dict.fromkeys(TYPES.values()))
-"""Of idioms, which the paper reports apart: scopes of the measures."""
+"""The types of documents by those of tables, where they differ."""
+
+DocumentColumns: TypeAlias = dict[str, object]
+
+
+def documents(request: Request, check_images: bool) -> datasets.Dataset:
+    """The documents for a request, ``IRFL,table=...``, also with ``rotations=true`` (see `load`).
+
+    Args:
+        request: what a task file asks for.
+        check_images: not used: all pictures are known to be in the archive, and a run reads those
+            that it shows.
+    """
+    return load(request.dataset, request["table"], rotations=request.get("rotations") == "true")
 
 
 @hub.kept(maxsize=8)
 def load(dataset: str, table: str, rotations: bool = False) -> datasets.Dataset:
-    """The documents of a table of the hub, or of random candidates; all pictures are known to be
-    there.
+    """The documents of a table; its pictures are known to be in the archive.
 
-    With `rotations` every row of a detection table comes as many times as it has candidates,
-    rotated by one each time, so that the answer stands in each place once.
+    Args:
+        dataset: ``IRFL`` or ``figlang_mini_irfl``.
+        table: a detection table, with a document for each row; a retrieval table, with a document
+            for each image of a row; or one of `random_tables.CONFIGURATIONS`, which is like a
+            detection table.
+        rotations: whether every row of detection comes as often as it has candidates, rotated by
+            one each time, so that the answer has each letter once.
+
+    Raises:
+        DataError: there is no such table, or it has faults, or a picture is missing.
     """
     import datasets
 
     if table.endswith("-retrieval-task"):
-        return datasets.Dataset.from_list(_pairs(dataset, table))
-    return datasets.Dataset.from_list(_choices(dataset, table, rotations))
+        return datasets.Dataset.from_list(_retrieval_documents(dataset, table))
+    return datasets.Dataset.from_list(_detection_documents(dataset, table, rotations))
 
 
-def _choices(dataset: str, table: str, rotations: bool) -> list[dict[str, Any]]:
-    """Documents of detection: `candidates` in the order shown, and the place of the `answer`."""
-    drawn = table in random_tables.CONFIGURATIONS
-    found = random_tables.load(dataset, table) if drawn else tables.detection(dataset, table)
-    store = pictures(dataset)
-    documents = []
-    for number, row in enumerate(found.rows):
-        store.check(row.uuids, row.where)
-        shown = list(row.negatives)
-        place = answer_place(table, number, row.phrase, len(shown) + 1)
-        shown.insert(place, row.answer)
-        row_id = f"{table}-{number}"
-        for turn in range(len(shown)) if rotations else [0]:
-            order = shown[turn:] + shown[:turn]
+def _detection_documents(dataset: str, table: str, rotations: bool) -> list[DocumentColumns]:
+    """A document for each row of detection, or for each rotation of its candidates.
+
+    They have `candidates` (uuids in the order in which they are shown), their `roles`, and
+    `answer`, the index of the right one.
+    """
+    if table in random_tables.CONFIGURATIONS:
+        detection_table = random_tables.load(dataset, table)
+    else:
+        detection_table = tables.read_detection_table(dataset, table)
+    archive = pictures(dataset)
+    documents: list[DocumentColumns] = []
+    for row_number, row in enumerate(detection_table.rows):
+        archive.check(row.uuids, row.location)
+        candidates = list(row.negatives)
+        index = answer_index(table, row_number, row.phrase, count=len(candidates) + 1)
+        candidates.insert(index, row.answer)
+        row_id = f"{table}-{row_number}"
+        for turn in range(len(candidates) if rotations else 1):
+            rotated = candidates[turn:] + candidates[:turn]
             documents.append(
-                _common(dataset, found.data, table, row)
-                | {
+                {
+                    **_shared_columns(dataset, detection_table.data, table, row),
                     "id": f"{row_id}-rotation{turn}" if rotations else row_id,
                     "row": row_id,
-                    "candidates": order,
-                    "roles": [row.roles.get(uuid, "answer") for uuid in order],
-                    "answer": order.index(row.answer),
+                    "candidates": rotated,
+                    "roles": [row.roles.get(uuid, "answer") for uuid in rotated],
+                    "answer": rotated.index(row.answer),
                 }
             )
     return documents
 
 
-def _pairs(dataset: str, table: str) -> list[dict[str, Any]]:
-    """Documents of retrieval, one for each image; `images` is the number of those of its row."""
-    found = tables.retrieval(dataset, table)
-    store = pictures(dataset)
-    documents = []
-    for number, row in enumerate(found.rows):
+def _retrieval_documents(dataset: str, table: str) -> list[DocumentColumns]:
+    """A document for each image of each row of retrieval.
+
+    They have the image in `candidates`, its `role`, whether it is `positive`, and `images`, the
+    number of images of its row.
+    """
+    retrieval_table = tables.read_retrieval_table(dataset, table)
+    archive = pictures(dataset)
+    documents: list[DocumentColumns] = []
+    for row_number, row in enumerate(retrieval_table.rows):
         uuids = sorted(row.uuids)  # so that the order says nothing
-        store.check(uuids, row.where)
-        row_id = f"{table}-{number}"
-        for place, uuid in enumerate(uuids):
+        archive.check(uuids, row.location)
+        row_id = f"{table}-{row_number}"
+        for image_number, uuid in enumerate(uuids):
             documents.append(
-                _common(dataset, found.data, table, row)
-                | {
-                    "id": f"{row_id}-{place}",
+                {
+                    **_shared_columns(dataset, retrieval_table.data, table, row),
+                    "id": f"{row_id}-{image_number}",
                     "row": row_id,
                     "candidates": [uuid],
                     "role": row.roles.get(uuid, "answer"),
@@ -90,40 +124,47 @@ def _pairs(dataset: str, table: str) -> list[dict[str, Any]]:
     return documents
 
 
-def _common(dataset: str, data: str, table: str, row: tables.Row) -> dict[str, Any]:
+def _shared_columns(dataset: str, data: str, table: str, row: tables.Row) -> DocumentColumns:
+    """The columns that documents of detection and of retrieval share."""
     return {
         "dataset": dataset,
         "data": data,
         "phrase": row.phrase,
         "definitions": list(row.definitions),
         "figurative_type": figurative_type(table),
-        "type": TYPES.get(row.type, row.type),
+        "type": _TYPE_BY_CELL.get(row.type, row.type),
     }
 
 
 def figurative_type(table: str) -> str | None:
-    """``idiom``, ``metaphor`` or ``simile``, as the name of a table says; None: it names none."""
-    return next(
-        (kind for kind in ("idiom", "metaphor", "simile") if kind in table.split("-")), None
-    )
+    """The figure of speech in a table's name: ``idiom``, ``metaphor``, ``simile``; None without."""
+    words = table.split("-")
+    for figure in ("idiom", "metaphor", "simile"):
+        if figure in words:
+            return figure
+    return None
 
 
-def answer_place(table: str, number: int, phrase: str, count: int) -> int:
-    """The place of a row's answer, 0 to `count` - 1, which the tables do not give."""
-    key = f"{random_tables.SEED}/{table}/{number}/{phrase}"
+def answer_index(table: str, row_number: int, phrase: str, count: int) -> int:
+    """The index of a row's answer among its candidates, 0 to `count` - 1.
+
+    The tables do not say where the answer is shown: a digest of table, row and phrase decides.
+    """
+    key = f"{random_tables.SEED}/{table}/{row_number}/{phrase}"
     return int(hashlib.sha256(key.encode()).hexdigest(), 16) % count
 
 
-def text(doc: Mapping[str, Any], phrase_only: bool = False) -> str:
-    """The text that the authors' evaluation gives to matching models: idioms come with their
-    definitions.
+def phrase_text(doc: Mapping[str, Any], phrase_only: bool = False) -> str:
+    """The text of a row: the phrase, and behind an idiom its definitions.
+
+    It has the form in which the authors' code gives it to matching models. "Idioms were passed
+    along with their definitions as input" (footnote 5).
+
+    Args:
+        doc: the row.
+        phrase_only: leave out the definitions.
     """
     definitions: Sequence[str] = doc["definitions"]
     if phrase_only or not definitions:
-        return doc["phrase"]
+        return str(doc["phrase"])
     return f"{doc['phrase']}.{'.'.join(definitions)}."
-
-
-def documents(request: Request, check_images: bool) -> datasets.Dataset:
-    """The documents for a request, as ``IRFL,table=...,rotations=true``; errors as of `load`."""
-    return load(request.dataset, request["table"], rotations=request.get("rotations") == "true")

@@ -1,8 +1,7 @@
-"""IRFL's tables as the hub has them: CSV files with JSON in their cells, read as text and checked
-row by row.
+"""Reads IRFL's tables as the hub has them: CSV files with JSON in their cells.
 
-The id of an image, its "uuid", is a number of 72 to 78 digits: readers that guess types make it a
-float and lose most of it.
+Every cell is read as text and checked. The id of an image, its "uuid", is a number of 72 to 78
+digits: readers that guess types make it a float and lose most of it.
 """
 
 from __future__ import annotations
@@ -28,17 +27,20 @@ class Row:
     """A row of a table.
 
     Attributes:
-        definitions: of an idiom.
-        type: of detection the category of the answer; of retrieval ``FvsPL`` (figurative against
-            partial literal) or ``FLvsPL``; of a base table the category of its image in lower case.
-        positives: uuids: the answer of detection, the first category of retrieval, the image of a
-            base table.
-        negatives: the distractors of detection, the second category of retrieval.
-        roles: of each negative: ``literal`` (shows the words of an idiom or metaphor), ``source``
-            and ``target`` (of a simile), ``random``.
+        location: table and line, for messages.
+        phrase: the idiom, metaphor or simile.
+        definitions: those of an idiom; empty for metaphors and similes.
+        type: in detection the category of the answer; in retrieval ``FvsPL`` (figurative against
+            partial literal) or ``FLvsPL`` (figurative+literal against it); in a base table the
+            category of the image in lower case.
+        positives: uuids: in detection the answer; in retrieval the figurative images; in a base
+            table its image.
+        negatives: uuids: in detection the distractors; in retrieval the partial literal images.
+        roles: what each negative shows, by uuid: ``literal`` (words of an idiom or metaphor),
+            ``source`` or ``target`` (a concept of a simile), ``random``.
     """
 
-    where: str
+    location: str
     phrase: str
     definitions: tuple[str, ...]
     type: str
@@ -48,26 +50,34 @@ class Row:
 
     @property
     def answer(self) -> str:
-        """The one positive image."""
+        """The only positive image of a row of detection or of a base table."""
         return self.positives[0]
 
     @property
     def uuids(self) -> tuple[str, ...]:
+        """All images of the row."""
         return (*self.positives, *self.negatives)
 
 
 class Table(NamedTuple):
-    """The rows of a table, in the order of the file, and its `DataId`."""
+    """A table.
+
+    Attributes:
+        rows: in the order of the file.
+        data: what identifies the table, the text of a `DataId`.
+    """
 
     rows: tuple[Row, ...]
     data: str
 
 
-# --- cells ---
+# --- the cells of each kind of table ---
 
 
 def _without_placeholder(text: str) -> str:
-    if fault := row_files.placeholder_fault(text):
+    """The text as it is; a `ValueError` if a model may take a part of it for a picture."""
+    fault = row_files.placeholder_fault(text)
+    if fault:
         raise ValueError(fault)
     return text
 
@@ -76,183 +86,283 @@ Text = Annotated[str, Field(pattern=r"\S"), AfterValidator(_without_placeholder)
 Uuid = Annotated[str, Field(pattern=r"^[0-9]{60,90}$")]
 
 
-class _Image(BaseModel):
+class _ImageCells(BaseModel):
+    """What ``images_metadata`` says about an image."""
+
     uuid: Uuid
     phrase: str | None = None
     category: str | None = None
     sub_category: str | None = None
 
 
-class _Cells(BaseModel):
+class _PhraseCells(BaseModel):
+    """The columns that every table has; only idioms have definitions."""
+
     phrase: Text
     definition: Json[Annotated[tuple[Text, ...], Field(min_length=1)]] | None = None
 
 
-class _Described(_Cells):
-    images_metadata: Json[tuple[_Image, ...]]
+_PhraseRow = TypeVar("_PhraseRow", bound=_PhraseCells)
 
-    def described(self, uuids: Sequence[str], where: str) -> dict[str, _Image]:
-        """What a row says of its images; a `DataError` if not each is there once."""
-        found = {image.uuid: image for image in self.images_metadata}
-        if sorted(found) != sorted(uuids):
+
+class _DescribedCells(_PhraseCells):
+    """The columns of a row whose images are described."""
+
+    images_metadata: Json[tuple[_ImageCells, ...]]
+
+    def image_by_uuid(self, uuids: Sequence[str], location: str) -> dict[str, _ImageCells]:
+        """The descriptions of the images by uuid.
+
+        Args:
+            uuids: all images of the row.
+            location: table and line, for the message.
+
+        Raises:
+            DataError: not each image of the row is described, or another one is.
+        """
+        images = {image.uuid: image for image in self.images_metadata}
+        if sorted(images) != sorted(uuids):
             raise DataError(
-                f"{where}: images_metadata does not describe each image of the row once"
+                f"{location}: images_metadata does not describe each image of the row once"
             )
-        return found
+        return images
 
 
-class _Detection(_Described):
+class _DetectionCells(_DescribedCells):
+    """The columns of a detection table."""
+
     answer: Json[Annotated[tuple[Uuid, ...], Field(min_length=1, max_length=1)]]
     distractors: Json[Annotated[tuple[Uuid, ...], Field(min_length=3, max_length=3)]]
     type: Literal["figurative", "figurative+literal"]
 
 
-class _Retrieval(_Described):
+class _RetrievalCells(_DescribedCells):
+    """The columns of a retrieval table: positive images first, then negative ones."""
+
     first_category: Json[Annotated[tuple[Uuid, ...], Field(min_length=1)]]
     second_category: Json[Annotated[tuple[Uuid, ...], Field(min_length=1)]]
     type: Literal["FvsPL", "FLvsPL"]
 
 
-class _Base(_Cells):
+class _BaseCells(_PhraseCells):
+    """The columns of a base table, which has a row for each image."""
+
     uuid: Uuid
     category: str = ""
-
-
-_Kind = TypeVar("_Kind", bound=_Cells)
-
-
-def _read(dataset: str, name: str, kind: type[_Kind], row_of: Callable[[_Kind, str], Row]) -> Table:
-    """A table, each row as `row_of` makes it of its cells and its place."""
-    if name not in ROWS:  # it may stand in saved samples
-        raise DataError(f"{dataset} has no table {name!r}; known: {', '.join(ROWS)}")
-    found = hub.snapshot(source_of(dataset), [file_name(name)])
-    path, is_idiom = found.folder / file_name(name), name.startswith("idiom")
-    if not path.exists():
-        raise PartMissing(
-            f"{dataset}: there is no {path}: the folder must have the files of the hub's"
-            f" repository, {source_of('IRFL').page}"
-        )
-
-    def row(cells: Mapping[str, Any], where: str) -> Row:
-        return row_of(
-            row_files.checked(kind, cells if is_idiom else {**cells, "definition": None}, where),
-            where,
-        )
-
-    needed = [column for column, field in kind.model_fields.items() if field.is_required()]
-    rows, faults = row_files.valid(row_files.lines(path, needed + ["definition"] * is_idiom), row)
-    faults = [f"{fault}. {USE_THE_RELEASE}" for fault in faults]
-    is_other = ROWS[name] not in (None, len(rows)) and dataset == "IRFL" and name not in INFERRED
-    if not faults and (is_other or not rows):
-        faults.append(
-            f"{path} has {len(rows)} rows, the published one has {ROWS[name] or 'some'}."
-            f" {USE_THE_RELEASE} To run fewer rows use --limit."
-        )
-    row_files.end_with_the_first(faults, "irfl")
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
-    return Table(tuple(rows), str(DataId(dataset, name, digest, revision=found.revision)))
-
-
-def file_name(name: str) -> str:
-    return name.replace("-", "_") + ".csv"
 
 
 # --- tables ---
 
 
 @hub.kept(maxsize=16)
-def detection(dataset: str, name: str) -> Table:
-    """A detection table (``idiom-detection-task`` ...); similes take roles from their retrieval
-    table.
-    """
-    kind = name.removesuffix("-detection-task")
-    # Two closed similes may become one open phrase, so phrases are merged.
-    similes: dict[str, dict[str, str]] = {}
-    for ranking in (
-        retrieval(dataset, f"{kind}-retrieval-task").rows
-        if kind in ("simile", "open-simile")
-        else ()
-    ):
-        similes.setdefault(ranking.phrase, {}).update(ranking.roles)
+def read_detection_table(dataset: str, table: str) -> Table:
+    """The rows of a detection table: a phrase, its answer and three distractors.
 
-    def row_of(cells: _Detection, where: str) -> Row:
-        described = cells.described(cells.answer + cells.distractors, where)
-        known = similes.get(cells.phrase, {})
-        roles = {
-            uuid: _role(kind, described[uuid], cells.phrase, known.get(uuid))
-            for uuid in cells.distractors
-        }
-        if kind == "simile" and sorted(roles.values()) != ["random", "source", "target"]:
+    Args:
+        dataset: ``IRFL`` or ``figlang_mini_irfl``.
+        table: ``idiom-detection-task``, for example.
+
+    Raises:
+        DataError: there is no such table, or it has faults; the message has the first one.
+        PartMissing: the dataset's folder lacks the file.
+    """
+    figure = table.removesuffix("-detection-task")
+    simile_roles: dict[str, dict[str, str]] = {}
+    if figure in ("simile", "open-simile"):
+        simile_roles = _roles_of_similes(dataset, f"{figure}-retrieval-task")
+
+    def row_of(cells: _DetectionCells, location: str) -> Row:
+        """A row with the roles of its distractors."""
+        images = cells.image_by_uuid(cells.answer + cells.distractors, location)
+        retrieval_roles = simile_roles.get(cells.phrase, {})
+        roles: dict[str, str] = {}
+        for uuid in cells.distractors:
+            retrieval_role = retrieval_roles.get(uuid)
+            roles[uuid] = _distractor_role(figure, images[uuid], cells.phrase, retrieval_role)
+        role_names = sorted(roles.values())
+        if figure == "simile" and role_names != ["random", "source", "target"]:
             raise DataError(
-                f"{where}: its distractors are {sorted(roles.values())} by this table and"
-                f" {kind}-retrieval-task, must be one source, one target and one random image"
+                f"{location}: its distractors are {role_names} by this table and"
+                f" {figure}-retrieval-task, must be one source, one target and one random image"
             )
         return Row(
-            where,
-            cells.phrase,
-            cells.definition or (),
-            cells.type,
-            cells.answer,
-            cells.distractors,
-            roles,
+            location=location,
+            phrase=cells.phrase,
+            definitions=cells.definition or (),
+            type=cells.type,
+            positives=cells.answer,
+            negatives=cells.distractors,
+            roles=roles,
         )
 
-    table = _read(dataset, name, _Detection, row_of)
+    detection_table = _read_table(dataset, table, _DetectionCells, row_of)
+    if figure == "open-simile":
+        _warn_of_unknown_targets(detection_table)
+    return detection_table
+
+
+def _roles_of_similes(dataset: str, table: str) -> dict[str, dict[str, str]]:
+    """The roles of images in a retrieval table of similes, by phrase and uuid.
+
+    Two closed similes may become one open phrase ("The boy is like a ghost"): their rows are
+    merged.
+    """
+    roles_by_phrase: dict[str, dict[str, str]] = {}
+    for row in read_retrieval_table(dataset, table).rows:
+        roles_by_phrase.setdefault(row.phrase, {}).update(row.roles)
+    return roles_by_phrase
+
+
+def _distractor_role(
+    figure: str, image: _ImageCells, phrase: str, retrieval_role: str | None
+) -> str:
+    """The role of a distractor in detection (`Row.roles`).
+
+    The paper does not say how it told partially literal distractors from random ones.
+
+    Args:
+        figure: ``idiom``, ``metaphor``, ``simile`` or ``open-simile``.
+        image: what the detection table says about the image.
+        phrase: the phrase of the row.
+        retrieval_role: the role of the image in the retrieval table of similes; None if it is not
+            there. The detection table itself names only sources.
+    """
+    if figure == "idiom":
+        return "literal" if image.phrase == phrase else "random"
+    if figure == "metaphor":
+        return "literal" if _category(image) == "literal" else "random"
+    return image.sub_category or retrieval_role or "random"
+
+
+def _warn_of_unknown_targets(table: Table) -> None:
+    """Log how many open similes have no distractor that is known to show the target concept."""
     unknown = sum("target" not in row.roles.values() for row in table.rows)
-    if kind == "open-simile" and unknown:
+    if unknown:
         logger.warning(
             f"figlang_tasks: {table.data}: in {unknown} of {len(table.rows)} rows the retrieval"
             " table does not say which distractor shows the target concept; literal_preference"
             " counts it as random"
         )
-    return table
 
 
 @hub.kept(maxsize=16)
-def retrieval(dataset: str, name: str) -> Table:
-    """A retrieval table (``idiom-retrieval-task`` ...); as :func:`detection`."""
+def read_retrieval_table(dataset: str, table: str) -> Table:
+    """The rows of a retrieval table: a phrase, its figurative images and its partial literal ones.
 
-    def row_of(cells: _Retrieval, where: str) -> Row:
-        positives, negatives = cells.first_category, cells.second_category
-        described = cells.described(positives + negatives, where)
-        roles = {uuid: described[uuid].sub_category or "literal" for uuid in negatives}
+    Args and errors are those of `read_detection_table`.
+    """
+
+    def row_of(cells: _RetrievalCells, location: str) -> Row:
+        """A row with the roles of its negative images."""
+        positives = cells.first_category
+        negatives = cells.second_category
+        images = cells.image_by_uuid(positives + negatives, location)
+        roles = {uuid: images[uuid].sub_category or "literal" for uuid in negatives}
         return Row(
-            where, cells.phrase, cells.definition or (), cells.type, positives, negatives, roles
+            location=location,
+            phrase=cells.phrase,
+            definitions=cells.definition or (),
+            type=cells.type,
+            positives=positives,
+            negatives=negatives,
+            roles=roles,
         )
 
-    return _read(dataset, name, _Retrieval, row_of)
+    return _read_table(dataset, table, _RetrievalCells, row_of)
 
 
 @hub.kept(maxsize=4)
-def images(dataset: str, name: str) -> Table:
-    """A base table (``idioms-dataset``, ``metaphors-dataset``, ``similes-dataset``); as
-    :func:`detection`.
+def read_base_table(dataset: str, table: str) -> Table:
+    """The rows of a base table such as ``idioms-dataset``: a phrase and one of its images.
+
+    Args and errors are those of `read_detection_table`.
     """
 
-    def row_of(cells: _Base, where: str) -> Row:
+    def row_of(cells: _BaseCells, location: str) -> Row:
+        """A row whose only image is its positive one."""
         return Row(
-            where, cells.phrase, cells.definition or (), _category(cells), (cells.uuid,), (), {}
+            location=location,
+            phrase=cells.phrase,
+            definitions=cells.definition or (),
+            type=_category(cells),
+            positives=(cells.uuid,),
+            negatives=(),
+            roles={},
         )
 
-    return _read(dataset, name, _Base, row_of)
+    return _read_table(dataset, table, _BaseCells, row_of)
 
 
-def _category(image: _Image | _Base) -> str:
-    """The category in lower case; the tables have both "Figurative Literal" and
-    "Figurative+Literal".
+def _category(image: _ImageCells | _BaseCells) -> str:
+    """The category of an image in lower case, ``none`` if it has none.
+
+    The tables have both "Figurative Literal" and "Figurative+Literal".
     """
-    found = (image.category or "none").lower()
-    return "figurative+literal" if found == "figurative literal" else found
+    category = (image.category or "none").lower()
+    return "figurative+literal" if category == "figurative literal" else category
 
 
-def _role(kind: str, image: _Image, phrase: str, known: str | None) -> str:
-    """The role of a distractor; of idioms and metaphors, what is no literal image was a random
-    draw.
+# --- files ---
 
-    Of similes the detection table names the source alone; `known` is what the retrieval table says.
+
+def file_name(table: str) -> str:
+    """The file of a table: ``idiom_detection_task.csv``."""
+    return table.replace("-", "_") + ".csv"
+
+
+def _read_table(
+    dataset: str,
+    table: str,
+    cells_model: type[_PhraseRow],
+    row_of: Callable[[_PhraseRow, str], Row],
+) -> Table:
+    """Read and check a table.
+
+    Args:
+        dataset: ``IRFL`` or ``figlang_mini_irfl``.
+        table: a key of `ROWS`.
+        cells_model: the columns of the table.
+        row_of: ``(cells, location) -> row``; raises `DataError` for cells that contradict each
+            other.
     """
-    if kind == "idiom":
-        return "literal" if image.phrase == phrase else "random"
-    if kind == "metaphor":
-        return "literal" if _category(image) == "literal" else "random"
-    return image.sub_category or known or "random"
+    if table not in ROWS:  # saved samples may name any table
+        raise DataError(f"{dataset} has no table {table!r}; known: {', '.join(ROWS)}")
+    snapshot = hub.snapshot(source_of(dataset), [file_name(table)])
+    path = snapshot.folder / file_name(table)
+    if not path.exists():
+        raise PartMissing(
+            f"{dataset}: there is no {path}: the folder must have the files of the hub's"
+            f" repository, {source_of('IRFL').page}"
+        )
+    has_definitions = table.startswith("idiom")
+    columns = [name for name, field in cells_model.model_fields.items() if field.is_required()]
+    if has_definitions:
+        columns.append("definition")
+
+    def checked_row(cells: Mapping[str, Any], location: str) -> Row:
+        """A row with all its cells checked."""
+        if not has_definitions:
+            cells = {**cells, "definition": None}
+        return row_of(row_files.checked(cells_model, cells, location), location)
+
+    rows, row_faults = row_files.valid(row_files.lines(path, columns), checked_row)
+    faults = [f"{fault}. {USE_THE_RELEASE}" for fault in row_faults]
+    if not faults and not _is_row_count_valid(dataset, table, len(rows)):
+        faults.append(
+            f"{path} has {len(rows)} rows, the published one has {ROWS[table] or 'some'}."
+            f" {USE_THE_RELEASE} To run fewer rows use --limit."
+        )
+    row_files.end_with_the_first(faults, "irfl")
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+    data_id = DataId(dataset, table, digest, revision=snapshot.revision)
+    return Table(tuple(rows), str(data_id))
+
+
+def _is_row_count_valid(dataset: str, table: str, row_count: int) -> bool:
+    """Whether a table has as many rows as the released one; at least one if that is not known."""
+    if row_count == 0:
+        return False
+    released_count = ROWS[table]
+    if dataset != "IRFL" or table in INFERRED or released_count is None:
+        return True
+    return row_count == released_count

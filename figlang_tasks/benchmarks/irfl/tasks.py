@@ -1,10 +1,33 @@
-"""The kinds of tasks of IRFL, and what its task files name: documents, prompts, scoring."""
+"""IRFL's tasks: what a model is asked, and how its answer is judged (arXiv 2303.15445).
+
+Two tasks (section 1): detection "is to choose the image that best visualizes the figurative
+phrase"; in retrieval "the goal is to rank figurative images higher than images with objects from
+the phrase".
+
+Where the paper says what, and where it is done here:
+
+- Section 4.1 and Table 3, the "mixed" detection task by matching score: `DETECT`, with
+  `match_process_results`. In words (`detection_record`) and in one picture (`grid_process_results`)
+  it is asked in prompts of ours.
+- Tables 4 and 5, detection with random candidates: `RANDOM`, and
+  `figlang_tasks.benchmarks.irfl.random_tables`.
+- Footnote 5, idioms with their definitions: `figlang_tasks.benchmarks.irfl.rows.phrase_text`.
+  Tables 4 and 6, the idiom alone: `Options.phrase_only`.
+- Section 4.2 and Table 7, retrieval: `RETRIEVE`.
+- Sections 4.1 and 4.2, Tables 6 and 8, the supervised model:
+  `figlang_tasks.benchmarks.irfl.training`.
+- Section 4.3 and Table 9, generated images: `figlang_tasks.benchmarks.irfl.generate` and
+  `figlang_tasks.benchmarks.irfl.sorting`.
+- Accuracy, literal preference and precision at k: `figlang_tasks.benchmarks.irfl.measures`.
+
+`CIRCULAR` is ours: every row in all rotations of its images.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from functools import lru_cache, partial
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, ClassVar, Literal
 
 from loguru import logger
@@ -12,11 +35,15 @@ from PIL import Image
 
 from figlang_tasks.answers.choices import Choices
 from figlang_tasks.answers.option import option
-from figlang_tasks.answers.verdict import Status
 from figlang_tasks.answers.yes_no import yes_no
 from figlang_tasks.benchmarks.irfl import measures, random_tables, rows
 from figlang_tasks.benchmarks.irfl.archive import grid, pictures
-from figlang_tasks.benchmarks.irfl.records import DetectionRecord, RetrievalRecord
+from figlang_tasks.benchmarks.irfl.records import (
+    DetectionRecord,
+    RetrievalRecord,
+    new_detection_record,
+    new_retrieval_record,
+)
 from figlang_tasks.core import notes
 from figlang_tasks.core.benchmark import chosen
 from figlang_tasks.core.options import Kwargs
@@ -24,33 +51,20 @@ from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, turn_with_pictures_inside
 from figlang_tasks.core.request import Request
 from figlang_tasks.metrics import ranking
-from figlang_tasks.scoring import Task
-from figlang_tasks.scoring.task import Document, MetricValues, task_of
-
-# Of the four parts of a grid, in the order of the letters: "the top-left image", "upper left",
-# "left top".
-PLACES = tuple(
-    rf"(?:the\s)?(?:(?:{row})[\s-]{side}|{side}[\s-](?:{row}))(?:[\s-]hand)?(?:\s(?:corner|image|picture|panel|one))?"
-    for row in ("top|upper", "bottom|lower")
-    for side in ("left", "right")
-)
-# What an image shows if the answer is yes. "The idiom has the figurative meaning of ..." says
-# nothing of the image.
-FIGURATIVE = r"(?<!has\sa\s)(?<!has\sthe\s)(?<!with\sthe\s)figurative\smeaning"
-# An output that is neither yes nor no is ranked against the model: a positive image last, a
-# negative one first.
-UNREADABLE = {True: -1.0, False: 2.0}
+from figlang_tasks.scoring import Measures, Task
+from figlang_tasks.scoring.task import Document, MetricValues, every_request, task_of
 
 
 class Options(TaskOptions):
-    """Options of an IRFL task: the keys of ``lmms_eval_specific_kwargs`` in its YAML file, by
-    model.
+    """Options of an IRFL task: the keys of ``lmms_eval_specific_kwargs`` in its YAML file.
+
+    They differ by model.
 
     Attributes:
-        prompt: ``choose`` (all candidates, each behind its letter), ``ordinal`` (all before the
-            text, which says what letter the first has, the second ...), ``grid`` (the four in one
-            picture), ``match`` (a question to answer Yes or No) or ``text`` (nothing but the text,
-            as dual encoders take it).
+        prompt: the template below ``prompts/irfl``. ``choose``: all candidates, each behind its
+            letter. ``ordinal``: all of them before the text, which says what letter the first has,
+            the second and so on. ``grid``: the four in one picture. ``match``: a question to answer
+            Yes or No about an image. ``text``: nothing but the phrase, for dual encoders.
         phrase_only: leave out the definitions of an idiom.
     """
 
@@ -60,144 +74,178 @@ class Options(TaskOptions):
     phrase_only: bool = False
 
 
-# --- data ---
-
-
 def preflight(config: Mapping[str, Any], request: Request) -> None:
-    """Check that a run holds a whole row, whose documents (pictures, rotations) are judged
-    together.
+    """Check that ``--limit`` and ``--offset`` leave at least one complete row (`Task.preflight`).
+
+    The documents of a row (the images of a ranking, the rotations) are judged together.
+
+    Args:
+        config: the task file as a dict, with ``limit`` and ``offset`` of the run.
+        request: its ``dataset_name``.
+
+    Raises:
+        DataError: the rows cannot be read.
+        ValueError: no row is complete.
     """
-    of_docs = list(rows.documents(request, check_images=True)["row"])
-    places = chosen(len(of_docs), config)
-    sizes, here = Counter(of_docs), Counter(of_docs[place] for place in places)
-    if all(found < sizes[row] for row, found in here.items()):
-        first = of_docs[places[0]]
-        offset = of_docs.index(first)
-        raise ValueError(
-            f"--limit and --offset leave no complete row: {first} has {sizes[first]} documents,"
-            " which are scored together. Use --limit"
-            f" {sizes[first]}{f' --offset {offset}' if offset else ''}, or a larger limit"
-        )
+    row_of_document = list(rows.documents(request, check_images=True)["row"])
+    document_indices = chosen(len(row_of_document), config)  # by limit and offset
+    document_counts = Counter(row_of_document)
+    chosen_counts = Counter(row_of_document[index] for index in document_indices)
+    for row, chosen_count in chosen_counts.items():
+        if chosen_count == document_counts[row]:
+            return
+
+    first_row = row_of_document[document_indices[0]]
+    row_size = document_counts[first_row]
+    advice = f"--limit {row_size}"
+    offset = row_of_document.index(first_row)
+    if offset:
+        advice += f" --offset {offset}"
+    raise ValueError(
+        f"--limit and --offset leave no complete row: {first_row} has {row_size} documents, which"
+        f" are scored together. Use {advice}, or a larger limit"
+    )
 
 
-# --- prompts ---
+# --- the question ---
 
 
 def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
-    """The prompt as one text; where letters name the pictures, ``<image>`` marks the place of
-    each.
-    """
+    """The prompt as one text; in the prompt ``choose``, ``<image>`` marks each picture's place."""
     options = Options.of(lmms_eval_specific_kwargs)
     return render(
         f"irfl/{options.prompt}.jinja",
         figurative_type=doc["figurative_type"],
-        text=rows.text(doc, options.phrase_only),
+        text=rows.phrase_text(doc, options.phrase_only),
         letters=rows.LETTERS[: len(doc["candidates"])],
     )
 
 
-def shown_texts(doc: Document) -> list[str]:
-    """The texts of a row in its prompt, in this order; without definitions where the task leaves
-    them out.
-    """
-    return [doc["phrase"], *doc["definitions"]]
-
-
 def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[Image.Image]:
-    """The pictures of the candidates in the order shown, each RGB; for a grid, one."""
-    store = pictures(doc["dataset"])
-    shown = [store.read(uuid, f"{doc['dataset']} {doc['id']}") for uuid in doc["candidates"]]
-    return (
-        [grid(shown, rows.LETTERS)]
-        if Options.of(lmms_eval_specific_kwargs).prompt == "grid"
-        else shown
-    )
+    """The pictures of the candidates in their order, each as RGB; one picture for a grid."""
+    options = Options.of(lmms_eval_specific_kwargs)
+    archive = pictures(doc["dataset"])
+    location = f"{doc['dataset']} {doc['id']}"
+    candidates = [archive.read(uuid, location) for uuid in doc["candidates"]]
+    if options.prompt == "grid":
+        return [grid(candidates, rows.LETTERS)]
+    return candidates
 
 
 def doc_to_messages(
     doc: Document, lmms_eval_specific_kwargs: Kwargs = None
 ) -> list[dict[str, Any]]:
-    """The prompt as one user turn, the pictures at their places in the text, or before it."""
-    shown = doc_to_visual(doc, lmms_eval_specific_kwargs)
-    return [turn_with_pictures_inside(shown, doc_to_text(doc, lmms_eval_specific_kwargs))]
+    """The prompt as one turn of the user: the pictures where the text marks them, or before it."""
+    candidates = doc_to_visual(doc, lmms_eval_specific_kwargs)
+    text = doc_to_text(doc, lmms_eval_specific_kwargs)
+    return [turn_with_pictures_inside(candidates, text)]
 
 
 def doc_to_target(doc: Document) -> str:
-    """The right answer: a letter; of one image alone, Yes or No."""
-    if "positive" in doc:
+    """The right answer: a letter in detection; in retrieval Yes or No for the image."""
+    if _is_retrieval_document(doc):
         return "Yes" if doc["positive"] else "No"
     return rows.LETTERS[doc["answer"]]
 
 
+def _is_retrieval_document(doc: Document) -> bool:
+    """Whether a document is one image of a ranking; the others are choices among images."""
+    return "positive" in doc
+
+
+def shown_texts(doc: Document) -> list[str]:
+    """The texts of a row that its prompt may show, by which an invented next question is found."""
+    return [doc["phrase"], *doc["definitions"]]
+
+
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
-    """The possible answers to `doc` by label, and the right label."""
-    labels = ["No", "Yes"] if "positive" in doc else rows.LETTERS[: len(doc["candidates"])]
+    """What the models ``figlang_random`` and ``figlang_majority`` may answer, and the right answer.
+
+    Returns:
+        The possible answers, each under itself; and the right one.
+    """
+    if _is_retrieval_document(doc):
+        labels = ["No", "Yes"]
+    else:
+        labels = list(rows.LETTERS[: len(doc["candidates"])])
     return {label: label for label in labels}, doc_to_target(doc)
 
 
-# --- detection ---
+# --- the judgement of a choice (section 4.1) ---
+
+
+def _place_in_grid(row: str, side: str) -> str:
+    """The expression for a part of the grid: "the top-left image", "upper left", "left top"."""
+    noun = r"(?:\s(?:corner|image|picture|panel|one))?"
+    return rf"(?:the\s)?(?:(?:{row})[\s-]{side}|{side}[\s-](?:{row}))(?:[\s-]hand)?{noun}"
+
+
+PLACES = (
+    _place_in_grid("top|upper", "left"),
+    _place_in_grid("top|upper", "right"),
+    _place_in_grid("bottom|lower", "left"),
+    _place_in_grid("bottom|lower", "right"),
+)
+"""Expressions for the parts of the grid, in the order of their letters."""
 
 
 def detection_record(
     doc: Document, output: str | None, places: Sequence[str] = ()
 ) -> DetectionRecord:
-    """The record of a choice in words; `places` are names of the parts of a grid, as
-    expressions.
+    """The record of a choice in words.
+
+    Args:
+        doc: the row.
+        output: the model's answer; None if there is none.
+        places: expressions for the parts of a grid (`PLACES`); empty if the images stand apart.
     """
-    candidates = Choices(len(doc["candidates"]), are_pictures=True, places=tuple(places))
-    choice = option(output, candidates)
-    return _detection_record(doc, choice.value, choice.status, choice.rule, None)
+    choices = Choices(len(doc["candidates"]), are_pictures=True, places=tuple(places))
+    reading = option(output, choices)
+    return new_detection_record(
+        doc, choice=reading.value, status=reading.status, rule=reading.rule, scores=None
+    )
 
 
 def detection_record_of_scores(doc: Document, scores: list[float]) -> DetectionRecord:
     """The record of a choice by matching scores.
 
-    A tie chose nothing: of the images that share the highest score none is the model's choice.
+    "We choose the image with the highest score as the one best matches the expression" (section
+    4.1). The paper says nothing about ties: if several images share the highest score, the model
+    has chosen none.
+
+    Args:
+        doc: the row.
+        scores: the matching score of each candidate.
     """
-    return _detection_record(doc, ranking.best_place(scores), "scores", "argmax", scores)
-
-
-def _detection_record(
-    doc: Document, chosen: int | None, status: Status, rule: str, scores: list[float] | None
-) -> DetectionRecord:
-    return {
-        "id": doc["id"],
-        "data": doc["data"],
-        "row": doc["row"],
-        "type": doc["type"],
-        "candidates": doc["candidates"],
-        "roles": doc["roles"],
-        "answer": doc["answer"],
-        "unit": doc["phrase"],
-        "chosen": chosen,
-        "status": status,
-        "rule": rule,
-        "scores": scores,
-    }
+    best_image = ranking.best_place(scores)  # None for a tie
+    return new_detection_record(
+        doc, choice=best_image, status="scores", rule="argmax", scores=scores
+    )
 
 
 def grid_process_results(doc: Document, results: Sequence[str]) -> MetricValues:
-    """The record of a choice among the four parts of one picture, and its numbers; an answer may
-    name their place.
-    """
+    """Judge a choice among the four parts of one picture, which an answer may name by its place."""
     return task_of(doc).values(doc, detection_record(doc, results[0], PLACES))
 
 
 def match_process_results(doc: Document, results: Sequence[str]) -> MetricValues:
-    """The record of a choice by matching scores, and its numbers.
+    """Judge a choice that must be by matching scores.
 
-    A request that got no answer counts as wrong; where it is in words, the run has failed.
+    An answer in words has no accuracy, and the run counts as failed. A request that got no answer
+    is a wrong choice.
     """
     task = task_of(doc)
-    record = task.answer_record(doc, results[0])
-    if record["scores"] is None and results[0]:
+    output = results[0]
+    record = task.answer_record(doc, output)
+    is_in_words = record["scores"] is None and bool(output)
+    if is_in_words:
         _report_no_scores()
         notes.note("irfl_match: answers without matching scores have no accuracy, see the log")
         record = {**record, "chosen": None, "status": "no_scores", "rule": ""}
     return task.values(doc, record)
 
 
-@lru_cache(maxsize=1)  # once a process
+@lru_cache(maxsize=1)  # so that a process logs it once
 def _report_no_scores() -> None:
     logger.error(
         "figlang_tasks: irfl_match compares matching scores, but this model answers in words: those"
@@ -206,39 +254,42 @@ def _report_no_scores() -> None:
     )
 
 
-# --- retrieval ---
+# --- the judgement of one image of a ranking (section 4.2) ---
+
+FIGURATIVE = r"(?<!has\sa\s)(?<!has\sthe\s)(?<!with\sthe\s)figurative\smeaning"
+"""The expression for what an image shows if the answer is Yes.
+
+"The idiom has the figurative meaning of ..." says nothing about the image.
+"""
+
+UNREADABLE = {True: -1.0, False: 2.0}
+"""The value of an image whose answer is neither Yes nor No, by whether the image is positive.
+
+It goes against the model: a positive image is ranked last, a negative one first.
+"""
 
 
 def retrieval_record(doc: Document, output: str | None) -> RetrievalRecord:
-    """The record of one image of a row by Yes or No in words."""
+    """The record of one image of a row by Yes or No in words.
+
+    Args:
+        doc: the image, as a document.
+        output: the model's answer; None if there is none.
+    """
     verdict = yes_no(output, FIGURATIVE)
-    value = UNREADABLE[doc["positive"]] if verdict.value is None else float(verdict.value)
-    return _retrieval_record(doc, value, verdict.status, verdict.rule)
+    if verdict.value is None:
+        value = UNREADABLE[doc["positive"]]
+    else:
+        value = float(verdict.value)
+    return new_retrieval_record(doc, value, verdict.status, verdict.rule)
 
 
 def retrieval_record_of_scores(doc: Document, scores: list[float]) -> RetrievalRecord:
-    """The record of one image of a row by its matching score."""
-    return _retrieval_record(doc, scores[0], "scores", "scores")
+    """The record of one image of a row by its matching score, the only one in `scores`."""
+    return new_retrieval_record(doc, scores[0], status="scores", rule="scores")
 
 
-def _retrieval_record(doc: Document, value: float, status: Status, rule: str) -> RetrievalRecord:
-    return {
-        "id": doc["id"],
-        "data": doc["data"],
-        "row": doc["row"],
-        "type": doc["type"],
-        "role": doc["role"],
-        "positive": doc["positive"],
-        "images": doc["images"],
-        "unit": doc["phrase"],
-        "uuid": doc["candidates"][0],
-        "value": value,
-        "status": status,
-        "rule": rule,
-    }
-
-
-# --- the kinds ---
+# --- the four tasks ---
 
 
 def _is_retrieval(request: Request) -> bool:
@@ -253,50 +304,64 @@ def _has_rotations(request: Request) -> bool:
     return request.get("rotations") == "true"
 
 
-_task = partial(Task, documents=rows.documents, options=Options, preflight=preflight)
-_detection = partial(
-    _task,
-    record=detection_record,
-    record_of_scores=detection_record_of_scores,
-    answer_field="chosen",
-)
-
-RETRIEVE = _task(
+RETRIEVE = Task(
     name="irfl_retrieve",
     description=(
         "Rank the images of a row by how well each shows the figurative meaning of a phrase."
     ),
     is_for=_is_retrieval,
+    documents=rows.documents,
+    options=Options,
+    preflight=preflight,
     record=retrieval_record,
     record_of_scores=retrieval_record_of_scores,
     answer_field="value",
     measures=measures.RETRIEVE,
 )
-RANDOM = _detection(
-    name="irfl_random",
-    description=(
-        "Choose the image that shows the figurative meaning of a phrase among randomly drawn ones."
-    ),
-    is_for=_has_random_candidates,
-    measures=measures.RANDOM,
+
+
+def _detection_task(
+    name: str,
+    description: str,
+    task_measures: Measures,
+    is_for: Callable[[Request], bool] = every_request,
+) -> Task:
+    """A task of choosing an image. Three of them differ in their rows and measures alone."""
+    return Task(
+        name=name,
+        description=description,
+        is_for=is_for,
+        documents=rows.documents,
+        options=Options,
+        preflight=preflight,
+        record=detection_record,
+        record_of_scores=detection_record_of_scores,
+        answer_field="chosen",
+        measures=task_measures,
+    )
+
+
+RANDOM = _detection_task(
+    "irfl_random",
+    "Choose the image that shows the figurative meaning of a phrase among randomly drawn ones.",
+    measures.RANDOM,
+    _has_random_candidates,
 )
-CIRCULAR = _detection(
-    name="irfl_detect_circular",
-    description=(
-        "As irfl_detect, with each row in all rotations, so that each letter is right once."
-    ),
-    is_for=_has_rotations,
-    measures=measures.CIRCULAR,
+CIRCULAR = _detection_task(
+    "irfl_detect_circular",
+    "As irfl_detect, with each row in all rotations, so that each letter is right once.",
+    measures.CIRCULAR,
+    _has_rotations,
 )
-DETECT = _detection(
-    name="irfl_detect",
-    description=(
-        "Choose the image that shows the figurative meaning of a phrase among partly literal ones."
-    ),
-    measures=measures.DETECT,
+DETECT = _detection_task(
+    "irfl_detect",
+    "Choose the image that shows the figurative meaning of a phrase among partly literal ones.",
+    measures.DETECT,
 )
 TASKS = (RETRIEVE, RANDOM, CIRCULAR, DETECT)
-"""A request is for the first of them that takes it."""
+"""The first task whose `Task.is_for` accepts a request gets it. `DETECT` accepts every request."""
 
-RETRIEVE_METRICS, RANDOM_METRICS = RETRIEVE.metric_list, RANDOM.metric_list
-CIRCULAR_METRICS, DETECT_METRICS = CIRCULAR.metric_list, DETECT.metric_list
+RETRIEVE_METRICS = RETRIEVE.metric_list
+RANDOM_METRICS = RANDOM.metric_list
+CIRCULAR_METRICS = CIRCULAR.metric_list
+DETECT_METRICS = DETECT.metric_list

@@ -1,17 +1,18 @@
-"""IRFL's supervised classifier (arXiv 2303.15445, sections 4.1 and 4.2): ``figlang train irfl``.
+"""IRFL's supervised model (arXiv 2303.15445, sections 4.1 and 4.2): ``figlang train irfl``.
 
-It is trained on the base table of idioms, and tested on a table whose pictures and phrases it has
-never seen.
+"We add a binary classifier on top of pre-trained embeddings to classify whether a given image is
+figurative" (section 4.1). It is trained on the base table of idioms, and tested on a table whose
+images and phrases it has never seen.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, NamedTuple, TypedDict
 
 from typer import Option
 
@@ -21,41 +22,57 @@ from figlang_tasks.benchmarks.irfl.tasks import DETECT, RETRIEVE, doc_to_visual
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.text import folded
 from figlang_tasks.scoring.evaluation import headline_values
+from figlang_tasks.scoring.task import Document
 
-Document = Mapping[str, Any]
+if TYPE_CHECKING:
+    from PIL import Image
+
+    from figlang_tasks.models.dual_encoder import Features, FigLangCLIP
 
 BASE = "idioms-dataset"
+
 FIGURATIVE = ("figurative", "figurative+literal")
+"""The categories of images that the classifier is to call figurative."""
+
 CATEGORIES = (*FIGURATIVE, "literal", "partial literal", "none")
-BATCH, LEARNING_RATE = 12, 0.001  # of Adam
+"""The categories of images that it is trained on."""
+
+BATCH_SIZE = 12
+LEARNING_RATE = 0.001
+"""Of Adam, as the size of a batch is: section 4.1."""
+
+
+_Encoder = Annotated[str, Option(help="Dual encoder: an id of the hub, or a folder.")]
+_Revision = Annotated[str | None, Option(help="Of the encoder's repository.")]
+_TestTable = Annotated[
+    str,
+    Option(
+        help=(
+            "Table to test on, such as idiom-retrieval-task; its pictures and phrases are not"
+            " trained on."
+        )
+    ),
+]
+_Seeds = Annotated[int, Option(min=1, help="How many networks: seeds 0, 1, 2 ...")]
+_Output = Annotated[Path, Option(help="Folder to write.")]
+_PhraseOnly = Annotated[
+    bool, Option(help="Train and test with the idiom alone, without its definitions.")
+]
+_Hidden = Annotated[int, Option(min=0, help="Units of the hidden layer; 0: no hidden layer.")]
+_Epochs = Annotated[int, Option(min=1, help="Passes over the training data.")]
+_Dataset = Annotated[str, Option(help="IRFL, or figlang_mini_irfl, small data of this package.")]
 
 
 def train(
-    encoder: Annotated[
-        str, Option(help="Dual encoder: an id of the hub, or a folder.")
-    ] = "openai/clip-vit-base-patch32",
-    revision: Annotated[str | None, Option(help="Of the encoder's repository.")] = None,
-    table: Annotated[
-        str,
-        Option(
-            help=(
-                "Table to test on, such as idiom-retrieval-task; its pictures and phrases are not"
-                " trained on."
-            )
-        ),
-    ] = "idiom-detection-task",
-    seeds: Annotated[int, Option(min=1, help="How many networks: seeds 0, 1, 2 ...")] = 5,
-    output: Annotated[Path, Option(help="Folder to write.")] = Path("irfl_probe"),
-    phrase_only: Annotated[
-        bool, Option(help="Train and test with the idiom alone, without its definitions.")
-    ] = False,
-    hidden: Annotated[
-        int, Option(min=0, help="Units of the hidden layer; 0: no hidden layer.")
-    ] = 512,
-    epochs: Annotated[int, Option(min=1, help="Passes over the training data.")] = 7,
-    dataset: Annotated[
-        str, Option(help="IRFL, or figlang_mini_irfl, small data of this package.")
-    ] = "IRFL",
+    encoder: _Encoder = "openai/clip-vit-base-patch32",
+    revision: _Revision = None,
+    table: _TestTable = "idiom-detection-task",
+    seeds: _Seeds = 5,
+    output: _Output = Path("irfl_probe"),
+    phrase_only: _PhraseOnly = False,
+    hidden: _Hidden = 512,
+    epochs: _Epochs = 7,
+    dataset: _Dataset = "IRFL",
 ) -> str:
     """Train IRFL's classifier of idioms (Tables 6 and 8).
 
@@ -67,102 +84,140 @@ def train(
     figlang train irfl --table idiom-retrieval-task --output probe_retrieval
     lmms_eval --tasks irfl_match_idiom --model figlang_probe --model_args probe=probe,seed=0 ...
     """
-    from figlang_tasks.models import probe, probe_pair
+    # Importing these takes seconds, because they import torch.
+    from figlang_tasks.models import probe
     from figlang_tasks.models.dual_encoder import FigLangCLIP
 
     probe.refuse_existing(output)
-    tested = _tested(dataset, table)
-    documents = trainable(dataset, tested)
-    encoder = probe.encoder_name(encoder)
-    own = FigLangCLIP(encoder, revision, batch_size="auto")
-    settings = {"encoder": encoder, "revision": own.commit or revision}
-
-    def features(of: Sequence[Document]) -> Any:
-        return probe_pair.features(
-            own,
-            of,
-            lambda doc: rows.text(doc, phrase_only),
-            lambda doc: doc_to_visual(doc, {"prompt": "text"}),
-        )
-
-    test, pairs = features(tested), features(documents)
-    known = test.seen()
-    # No picture of the test
-    kept = [place for place, shown in enumerate(pairs.shown()) if known.isdisjoint(shown)]
-    if not kept:
+    test_documents = _test_documents(dataset, table)
+    documents = trainable(dataset, test_documents)
+    encoder_name = probe.encoder_name(encoder)
+    dual_encoder = FigLangCLIP(encoder_name, revision, batch_size="auto")
+    settings = _Settings(
+        encoder=encoder_name,
+        revision=dual_encoder.commit or revision,
+        phrase_only=phrase_only,
+        hidden=hidden,
+        optimizer="Adam",
+        epochs=epochs,
+        batch_size=BATCH_SIZE,
+        learning_rate=LEARNING_RATE,
+    )
+    test = _Images(test_documents, _features(dual_encoder, test_documents, phrase_only))
+    training = _Images(documents, _features(dual_encoder, documents, phrase_only))
+    training = _without_shown(training, test.features.seen())
+    if not training.documents:
         raise DataError(
             f"{dataset}: {BASE} has only pictures and phrases of {table}: nothing to train on"
         )
-    pairs, documents = (
-        replace(pairs, plan=[pairs.plan[each] for each in kept]),
-        [documents[each] for each in kept],
-    )
-    labels = [document["category"] in FIGURATIVE for document in documents]
-    fitting: dict[str, Any] = {
-        "epochs": epochs,
-        "batch_size": BATCH,
-        "learning_rate": LEARNING_RATE,
-    }
-    weights = {
-        seed: probe_pair.train(pairs, labels, hidden, seed=seed, **fitting) for seed in range(seeds)
-    }
-    before = _values(tested, test.cosines())
-    after = {
-        seed: _values(tested, probe_pair.answers(test, each)) for seed, each in weights.items()
-    }
-    trained_on: dict[str, Any] = {
-        "data": tables.images(dataset, BASE).data,
-        "without": tested[0]["data"],
-        "pictures": len(documents),
-        "idioms": len({document["phrase"] for document in documents}),
-        "categories": dict(Counter(document["category"] for document in documents)),
-    }
+    trained_on = _summary_of(training.documents, dataset, tested_on=test_documents[0]["data"])
+    values = _train_and_write(output, settings, training, test, seeds, trained_on)
+    results = _table_of_results(values, dataset, table, phrase_only)
+    return "\n".join([_sentence_of(trained_on), "", results, "", f"{output} written"])
+
+
+class _Settings(TypedDict):
+    """The settings of a classifier, as its folder keeps them.
+
+    Attributes:
+        encoder: the dual encoder, an id of the hub or a folder.
+        revision: the commit of the encoder; else the revision that was asked for, or None.
+        phrase_only: whether idioms stand alone, without their definitions.
+        hidden: units of the hidden layer; 0 for no hidden layer.
+        optimizer: the optimizer's name.
+        epochs: passes over the training data.
+        batch_size: images in a batch.
+        learning_rate: of the optimizer.
+    """
+
+    encoder: str
+    revision: str | None
+    phrase_only: bool
+    hidden: int
+    optimizer: str
+    epochs: int
+    batch_size: int
+    learning_rate: float
+
+
+class _TestValues(NamedTuple):
+    """Values of the test table's measures, by name with scope.
+
+    Attributes:
+        encoder: those of the encoder itself.
+        by_seed: those of the classifier of each seed.
+    """
+
+    encoder: dict[str, float]
+    by_seed: dict[int, dict[str, float]]
+
+
+def _train_and_write(
+    output: Path,
+    settings: _Settings,
+    training: _Images,
+    test: _Images,
+    seed_count: int,
+    trained_on: _Summary,
+) -> _TestValues:
+    """Train a classifier for each seed, test it, and write all of them into a folder.
+
+    Args:
+        output: the folder.
+        settings: those of the classifiers.
+        training: the images to train on.
+        test: the rows to test on.
+        seed_count: how many classifiers: seeds 0, 1, 2 and so on.
+        trained_on: what the folder says about the training data.
+    """
+    from figlang_tasks.models import probe, probe_pair
+
+    labels = _is_figurative(training.documents)
+    encoder_values = _values(test.documents, test.features.cosines())
+    weights_by_seed: dict[int, probe.Weights] = {}
+    values_by_seed: dict[int, dict[str, float]] = {}
+    for seed in range(seed_count):
+        weights = probe_pair.train(
+            training.features,
+            labels,
+            settings["hidden"],
+            seed=seed,
+            epochs=settings["epochs"],
+            batch_size=settings["batch_size"],
+            learning_rate=settings["learning_rate"],
+        )
+        weights_by_seed[seed] = weights
+        answers = probe_pair.answers(test.features, weights)
+        values_by_seed[seed] = _values(test.documents, answers)
     probe.write(
         output,
         "pair",
-        settings=settings
-        | {"phrase_only": phrase_only, "hidden": hidden, "optimizer": "Adam"}
-        | fitting,
+        settings=settings,
         trained_on=trained_on,
-        seen=pairs.seen(),
-        weights=weights,
-        measured={"encoder": before, "seeds": after},
+        seen=training.features.seen(),
+        weights=weights_by_seed,
+        measured={"encoder": encoder_values, "seeds": values_by_seed},
     )
-    alone = {name: f"{100 * value:.1f}" for name, value in before.items()}
-    published = {"paper": published_values(table, phrase_only)} if dataset == "IRFL" else {}
-    shown = probe.table_of_seeds(list(after.values()), {"encoder": alone}, published)
-    counts = ", ".join(f"{name} {count:,}" for name, count in trained_on["categories"].items())
-    told = (
-        f"trained on {trained_on['pictures']:,} pictures of {trained_on['idioms']} idioms"
-        f" ({counts})"
-    )
-    return "\n".join([told, "", shown, "", f"{output} written"])
+    return _TestValues(encoder_values, values_by_seed)
 
 
-def trainable(dataset: str, tested: Sequence[Document]) -> list[Document]:
-    """The rows of the base table whose phrase no test document has, in the shape of those
-    documents.
+# --- what is trained on, and what is tested ---
+
+
+class _Images(NamedTuple):
+    """Images to train on, or rows of images to test on.
+
+    Attributes:
+        documents: those of training have one image each, and its ``category``.
+        features: the encoder's features of each document's text and images, in the same order.
     """
-    phrases = {folded(document["phrase"]) for document in tested}
-    images = [
-        each for each in tables.images(dataset, BASE).rows if folded(each.phrase) not in phrases
-    ]
-    chosen = [each for each in images if each.type in CATEGORIES]
-    for image in chosen:
-        pictures(dataset).check(image.uuids, image.where)
-    return [
-        {
-            **asdict(image),
-            "category": image.type,
-            "dataset": dataset,
-            "id": image.where,
-            "candidates": image.uuids,
-        }
-        for image in chosen
-    ]
+
+    documents: list[Document]
+    features: Features
 
 
-def _tested(dataset: str, table: str) -> list[Document]:
+def _test_documents(dataset: str, table: str) -> list[Document]:
+    """The documents of the table to test on, which must be one of detection or retrieval."""
     if not table.endswith(("-detection-task", "-retrieval-task")):
         raise DataError(
             f"--table {table}: must be a table of detection or retrieval, such as"
@@ -171,31 +226,171 @@ def _tested(dataset: str, table: str) -> list[Document]:
     return list(rows.load(dataset, table))
 
 
-def _values(tested: Sequence[Document], answers: Sequence[str]) -> dict[str, float]:
-    """The measures of the table, by full name, of matching scores as answers."""
-    task = RETRIEVE if "positive" in tested[0] else DETECT
-    records = [
-        task.answer_record(document, answer)
-        for document, answer in zip(tested, answers, strict=True)
-    ]
+def trainable(dataset: str, test_documents: Sequence[Document]) -> list[Document]:
+    """Documents of the base table's images, without those whose phrase is in a test document.
+
+    "[We make] sure the training data does not contain any of the images or idioms that appear in
+    the task" (section 4.1). Phrases are the same if they differ in spelling alone (`folded`).
+    `train` leaves out the images of the test.
+
+    Args:
+        dataset: ``IRFL`` or ``figlang_mini_irfl``.
+        test_documents: the rows to test on.
+    """
+    test_phrases = {folded(document["phrase"]) for document in test_documents}
+    documents: list[Document] = []
+    for image in tables.read_base_table(dataset, BASE).rows:
+        if folded(image.phrase) in test_phrases or image.type not in CATEGORIES:
+            continue
+        pictures(dataset).check(image.uuids, image.location)
+        documents.append(
+            {
+                "dataset": dataset,
+                "id": image.location,
+                "phrase": image.phrase,
+                "definitions": image.definitions,
+                "category": image.type,
+                "candidates": image.uuids,
+            }
+        )
+    return documents
+
+
+def _features(
+    dual_encoder: FigLangCLIP, documents: Sequence[Document], phrase_only: bool
+) -> Features:
+    """The encoder's features of each document's text and images."""
+    from figlang_tasks.models import probe_pair
+
+    def text_of(document: Document) -> str:
+        """The phrase, with its definitions if they are asked for."""
+        return rows.phrase_text(document, phrase_only)
+
+    def images_of(document: Document) -> list[Image.Image]:
+        """The images of the document, each apart."""
+        return doc_to_visual(document, {"prompt": "text"})
+
+    return probe_pair.features(dual_encoder, documents, text_of, images_of)
+
+
+def _without_shown(training: _Images, test_keys: set[str]) -> _Images:
+    """The training data without documents that share a text or an image with the test.
+
+    Args:
+        training: the training data.
+        test_keys: texts of the test, and keys of its images (`Features.seen`). Equal images have
+            equal keys, whatever their uuid is.
+    """
+    kept_indices: list[int] = []
+    for index, training_keys in enumerate(training.features.shown()):
+        if test_keys.isdisjoint(training_keys):
+            kept_indices.append(index)
+    plan = [training.features.plan[index] for index in kept_indices]
+    documents = [training.documents[index] for index in kept_indices]
+    return _Images(documents, replace(training.features, plan=plan))
+
+
+def _is_figurative(documents: Sequence[Document]) -> list[bool]:
+    """The gold label of each training document."""
+    return [document["category"] in FIGURATIVE for document in documents]
+
+
+# --- results ---
+
+
+class _Summary(TypedDict):
+    """What a classifier was trained on, as its folder says.
+
+    Attributes:
+        data: the base table, the text of a `DataId`.
+        without: the data that it is tested on.
+        pictures: how many images.
+        idioms: how many different idioms.
+        categories: how many images of each category.
+    """
+
+    data: str
+    without: str
+    pictures: int
+    idioms: int
+    categories: dict[str, int]
+
+
+def _summary_of(documents: Sequence[Document], dataset: str, tested_on: str) -> _Summary:
+    """What was trained on; `tested_on` is the data of the test."""
+    return {
+        "data": tables.read_base_table(dataset, BASE).data,
+        "without": tested_on,
+        "pictures": len(documents),
+        "idioms": len({document["phrase"] for document in documents}),
+        "categories": dict(Counter(document["category"] for document in documents)),
+    }
+
+
+def _sentence_of(summary: _Summary) -> str:
+    """What was trained on: ``trained on 90 pictures of 50 idioms (figurative 40, literal 50)``."""
+    counts: list[str] = []
+    for category, count in summary["categories"].items():
+        counts.append(f"{category} {count:,}")
+    return (
+        f"trained on {summary['pictures']:,} pictures of {summary['idioms']} idioms"
+        f" ({', '.join(counts)})"
+    )
+
+
+def _values(documents: Sequence[Document], answers: Sequence[str]) -> dict[str, float]:
+    """The values of the table's measures, by name with scope.
+
+    Args:
+        documents: the rows to test on.
+        answers: the matching scores of each row, in the JSON of score requests.
+    """
+    is_retrieval = "positive" in documents[0]
+    task = RETRIEVE if is_retrieval else DETECT
+    records = []
+    for document, answer in zip(documents, answers, strict=True):
+        records.append(task.answer_record(document, answer))
     return headline_values(records, task.measures)
 
 
+def _table_of_results(values: _TestValues, dataset: str, table: str, phrase_only: bool) -> str:
+    """The table that `train` prints: encoder, mean and spread of the seeds, and the paper."""
+    from figlang_tasks.models import probe
+
+    encoder_column = {name: f"{100 * value:.1f}" for name, value in values.encoder.items()}
+    published: dict[str, dict[str, str]] = {}
+    if dataset == "IRFL":
+        published["paper"] = published_values(table, phrase_only)
+    seeds = list(values.by_seed.values())
+    return probe.table_of_seeds(seeds, {"encoder": encoder_column}, published)
+
+
 def published_values(table: str, phrase_only: bool) -> dict[str, str]:
-    """What the paper has of its classifier, by full name of the measure, in percent."""
-    kind, _, way = table.removesuffix("-task").rpartition("-")
-    name = (
-        f"irfl_{'match' if way == 'detection' else 'retrieve'}_{kind}"
-        f"{'_phrase_only' if phrase_only else ''}"
-    )
-    records = json.loads((Path(__file__).parent / "published.json").read_text(encoding="utf-8"))[
-        "records"
-    ]
-    return {
-        record["metric"]: (
-            f"{100 * record['value']:g}"
-            + (f" ± {100 * record['std']:g}" if "std" in record else "")
-        )
-        for record in records
-        if record["setting"].startswith("supervised;") and name in [record["task"], *record["task"]]
-    }
+    """The paper's results of its classifier (Tables 6 and 8), in percent: ``58 ± 4.2``.
+
+    Args:
+        table: the table that was tested on.
+        phrase_only: whether the idiom stood alone, without its definitions.
+
+    Returns:
+        Texts by name of the measure with its scope; empty if the paper has no such result.
+    """
+    figure, _, task_kind = table.removesuffix("-task").rpartition("-")  # open-simile-detection-task
+    family = "match" if task_kind == "detection" else "retrieve"
+    task = f"irfl_{family}_{figure}"
+    if phrase_only:
+        task += "_phrase_only"
+    path = Path(__file__).parent / "published.json"
+    records = json.loads(path.read_text(encoding="utf-8"))["records"]
+
+    values: dict[str, str] = {}
+    for record in records:
+        # A record names one task, or several of them in a list.
+        tasks = [record["task"]] if isinstance(record["task"], str) else record["task"]
+        if not record["setting"].startswith("supervised;") or task not in tasks:
+            continue
+        text = f"{100 * record['value']:g}"
+        if "std" in record:
+            text += f" ± {100 * record['std']:g}"
+        values[record["metric"]] = text
+    return values

@@ -1,3 +1,1 @@
-"""V-FLUTE, explainable visual entailment of figurative language (Saakyan et al., arXiv
-2405.01474).
-"""
+"""V-FLUTE: explainable visual entailment of figurative language (arXiv 2405.01474)."""

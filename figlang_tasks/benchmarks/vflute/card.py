@@ -1,10 +1,10 @@
-"""V-FLUTE's rows as cards of the report (:mod:`figlang_tasks.core.card`)."""
+"""V-FLUTE's rows as cards of the report's gallery (`figlang_tasks.core.card`)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from figlang_tasks.core.card import Card
+from figlang_tasks.core.card import Card, Shown
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.record import Document, Record
 from figlang_tasks.scoring import entailment_card
@@ -13,7 +13,14 @@ answer = entailment_card.answer
 
 
 def card(data: DataId, records: Sequence[Record], document: Document) -> Card:
-    """A row as a card: its picture and texts, the gold label and the reference explanation."""
-    return entailment_card.card(data, records, document) | {
-        "pictures": [{"name": records[0]["id"], "label": "", "role": ""}]
-    }
+    """The card of a row: its picture and texts, the gold label and the reference explanation.
+
+    Args:
+        data: the data that the row is of.
+        records: records of answers to this row, at least one.
+        document: the row; None if the data is not at hand.
+    """
+    row_card = entailment_card.card(data, records, document)
+    picture = Shown(name=records[0]["id"], label="", role="")
+    row_card["pictures"] = [picture]
+    return row_card

@@ -1,25 +1,41 @@
-"""The report's chart of V-FLUTE: results by instruction (arXiv 2405.01474)."""
+"""The report's chart of V-FLUTE's results by instruction (arXiv 2405.01474, Table 8)."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from figlang_tasks.core.presentation import ChartCategory, ChartSection
+from figlang_tasks.core.record import Record
+
+_METRIC = "f1@0"
+_SCOPE_PREFIX = "instruction_"
+
+
+def _no_chance_level(records: Sequence[Record]) -> float:
+    """NaN: the chart shows no level of chance."""
+    return math.nan
 
 
 def _by_instruction(
     dataset: str, task: str, scopes: Mapping[str, Collection[str]]
 ) -> Iterator[ChartCategory]:
-    for scope in scopes.get("f1@0", ()):
-        if scope.startswith("instruction_"):
+    """Yield a category for each instruction that a task has a value of F1@0 for.
+
+    Args:
+        dataset: the name of the dataset.
+        task: the name of the task.
+        scopes: by metric, the scopes that it has a value in.
+    """
+    for scope in scopes.get(_METRIC, ()):
+        if scope.startswith(_SCOPE_PREFIX):
             yield ChartCategory(
-                title=f"{dataset}: f1@0 by instruction ({task})",
-                label="f1@0 (percent)",
-                measure="f1@0",
+                title=f"{dataset}: {_METRIC} by instruction ({task})",
+                label=f"{_METRIC} (percent)",
+                measure=_METRIC,
                 scope=scope,
-                category=scope.removeprefix("instruction_"),
-                chance=lambda records: math.nan,
+                category=scope.removeprefix(_SCOPE_PREFIX),
+                chance=_no_chance_level,
             )
 
 

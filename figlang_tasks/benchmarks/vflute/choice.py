@@ -1,38 +1,43 @@
-"""What V-FLUTE offers to choose, and what its records say of a choice."""
+"""The choice that V-FLUTE offers a model, for ``figlang judge read``: entailment or contradiction.
+
+A language model reads answers that our rules left unread, and must not know what is right
+(`figlang_tasks.core.choice`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from figlang_tasks.benchmarks.vflute import rows
-from figlang_tasks.benchmarks.vflute.tasks import stages_of
+from figlang_tasks.benchmarks.vflute.rows import LABELS
+from figlang_tasks.benchmarks.vflute.scene_graph import stages_from_json
 from figlang_tasks.core.choice import Choice
 from figlang_tasks.core.record import Document, Record
 
 
 def choice_of(record: Record) -> Choice:
-    """The two labels."""
+    """The choice between the two labels, which every row offers."""
     return ENTAILMENT
 
 
 def _labels(record: Record, document: Document) -> Mapping[str, str]:
-    return dict.fromkeys(rows.LABELS, "")
+    """The two labels as options. Their names are their texts."""
+    return dict.fromkeys(LABELS, "")
 
 
-def _fields(record: Record, label: str) -> Mapping[str, Any]:
-    return {"predicted": rows.LABELS[label]}
+def _fields_of_choice(record: Record, label: str) -> Mapping[str, int]:
+    """The fields that a record has if the model chose this label."""
+    return {"predicted": LABELS[label]}
 
 
 def _answer_in(output: str) -> str:
-    """The last answer of a run in two stages; any other output as it is."""
-    stages = stages_of(output)
-    return output if stages is None else str(stages["answer"])
+    """The part of an output that answers: in a scene-graph run, the output of its second call."""
+    stages = stages_from_json(output)
+    return output if stages is None else stages["answer"]
 
 
 ENTAILMENT = Choice(
     "Does the image entail the claim, or does it contradict it?",
-    _labels,
-    _fields,
+    options=_labels,
+    fields=_fields_of_choice,
     answer_in=_answer_in,
 )

@@ -1,4 +1,7 @@
-"""Which rows of V-FLUTE models may be fine-tuned on."""
+"""Which rows of V-FLUTE a model may be fine-tuned on (`FineTuning`).
+
+They share no claim and no picture with a row of the evaluation.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The measures of V-FLUTE (arXiv 2405.01474, section 4.2 and Table 4)."""
+"""The metrics of V-FLUTE (arXiv 2405.01474): F1@ExplanationScore, and others beside it.
+
+F1@t is macro F1 where "all predictions with ExplanationScore <= t are considered incorrect"
+(section 4.2). Section 5.3 chooses the thresholds 0.53 and 0.60 by what people find adequate.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +11,14 @@ from functools import partial
 
 import numpy as np
 
-from figlang_tasks.benchmarks.vflute.rows import INSTRUCTION_COUNT, REPORT_GROUPS
+from figlang_tasks.benchmarks.vflute.records import VFluteRecord
+from figlang_tasks.benchmarks.vflute.rows import INSTRUCTION_NUMBERS, REPORT_GROUPS
 from figlang_tasks.metrics.significance import Statistic
-from figlang_tasks.scoring import IntervalMethod, Measure, Measures, Record, Scopes, by_field
+from figlang_tasks.scoring import IntervalMethod, Measure, Measures, Scopes, by_field
 from figlang_tasks.scoring.explained import Scheme, explained_measures, thresholds
 from figlang_tasks.scoring.statistics import combine_statistics
+
+# --- Tables 4 and 7, Figure 11: F1@0, F1@53 and F1@60, for all rows and by source ---
 
 SCHEME = Scheme(
     thresholds("f1", (0.0, 0.53, 0.60), "V-FLUTE, arXiv 2405.01474, section 4.2 and Table 4"),
@@ -20,57 +27,65 @@ SCHEME = Scheme(
 
 VFLUTE = Measures.of(*explained_measures(SCHEME, by_field("report_group", REPORT_GROUPS)))
 
-
-def _instruction(record: Record) -> tuple[str]:
-    """The scope of the instruction that a record was asked with."""
-    return (f"instruction_{record['instruction']:02}",)
+# --- every row with each of the 21 instructions of Table 8 ---
 
 
-_INSTRUCTIONS = Scopes(
-    tuple(f"instruction_{number:02}" for number in range(1, INSTRUCTION_COUNT + 1)),
-    _instruction,
+def _instruction_scope(number: int) -> str:
+    """The scope of an instruction, ``instruction_07``, which becomes part of metrics' names."""
+    return f"instruction_{number:02}"
+
+
+def _scopes_of_record(record: VFluteRecord) -> tuple[str]:
+    """The only scope that a record counts in: its instruction's."""
+    return (_instruction_scope(record["instruction"]),)
+
+
+# The rows are the same in all scopes, so that the value of all rows is the mean of the scopes'.
+_INSTRUCTION_SCOPES = Scopes(
+    names=tuple(_instruction_scope(number) for number in INSTRUCTION_NUMBERS),
+    scopes_of=_scopes_of_record,
     averaged=True,
 )
-_BY_INSTRUCTION = explained_measures(SCHEME, _INSTRUCTIONS)
+_MEASURES_BY_INSTRUCTION = explained_measures(SCHEME, _INSTRUCTION_SCOPES)
+_F1_AT_0 = _MEASURES_BY_INSTRUCTION[0]  # they are in the order of the thresholds
 
 
-def _spread(records: Sequence[Record]) -> Statistic | None:
-    """The standard deviation of F1@0 over the instructions."""
-    statistics: list[Statistic] = []
-    for members in _INSTRUCTIONS.split(records).values():
-        statistic = _BY_INSTRUCTION[0].statistic_of(members)
-        if statistic is not None:
-            statistics.append(statistic)
-    if len(statistics) < 2:
+def _standard_deviation_of_f1(records: Sequence[VFluteRecord]) -> Statistic | None:
+    """The sample standard deviation of F1@0 over instructions; None for a single instruction."""
+    f1_statistics: list[Statistic] = []
+    for records_of_instruction in _INSTRUCTION_SCOPES.split(records).values():
+        f1_statistic = _F1_AT_0.statistic_of(records_of_instruction)
+        if f1_statistic is not None:
+            f1_statistics.append(f1_statistic)
+    if len(f1_statistics) < 2:
         return None
-    return combine_statistics(statistics, partial(np.std, ddof=1))
+    return combine_statistics(f1_statistics, partial(np.std, ddof=1))
 
 
 def _no_interval(statistic: Statistic) -> None:
-    """None: the spread of resampled rows is larger than that of the rows."""
+    """None: F1 differs more between instructions in resampled rows than in the rows themselves."""
 
 
 INSTRUCTIONS = Measures.of(
-    *_BY_INSTRUCTION,
+    *_MEASURES_BY_INSTRUCTION,
     Measure(
         "f1@0_sd",
         description="Standard deviation of f1@0 over the instructions.",
         source="V-FLUTE, arXiv 2405.01474, Table 8",
-        statistic=_spread,
+        statistic=_standard_deviation_of_f1,
         interval=IntervalMethod("none: resampled rows spread more", _no_interval),
         role="diagnostic",
         higher_is_better=False,
     ),
 )
-"""Of all rows asked with each of the 21 instructions (Table 8): means over the instructions, and
-their spread.
-"""
+"""Means over the instructions, each instruction's own values, and the spread of F1@0."""
 
-_BOARD = Scheme(
+# --- the FigLang 2024 shared task, which has other thresholds ---
+
+_FIGLANG24_SCHEME = Scheme(
     thresholds("f1", (0.0, 0.50, 0.60), "FigLang 2024 shared task, scoring script"),
     headline="f1@60",
 )
-FIGLANG24 = Measures.of(
-    *(measure for measure in explained_measures(_BOARD) if not measure.is_diagnostic)
-)
-"""Of the board of the FigLang 2024 shared task (``figlang submit score2024``)."""
+_FIGLANG24_MEASURES = explained_measures(_FIGLANG24_SCHEME)
+FIGLANG24 = Measures.of(*(measure for measure in _FIGLANG24_MEASURES if not measure.is_diagnostic))
+"""The metrics of the shared task's board (``figlang submit score2024``)."""

@@ -1,7 +1,8 @@
-"""From a model's words to a label and an explanation by V-FLUTE's published rules.
+"""The authors' rules that extract the label and the explanation from a model's output.
 
-The rules are those behind the published numbers (Appendix D says that they were made by hand from
-sample outputs), with their defects, since the numbers depend on them. They take any string in
+"We looked at the sample outputs of each model and designed rules to extract the label and the
+explanation from the output" (V-FLUTE, arXiv 2405.01474, Appendix D). These are the rules behind the
+published numbers. Their defects are kept, since the numbers depend on them. Every string is read in
 linear time.
 """
 
@@ -15,20 +16,25 @@ from typing import Final
 from figlang_tasks.answers.verdict import Status
 from figlang_tasks.scoring.explained import Explained
 
-_OFFICIAL_MARKER = re.compile(r"LABEL:|Label:|label:")
-_OFFICIAL_AFTER: Final = {
-    1: re.compile(r"entailment|Entailment|entails|Entails"),
-    0: re.compile(r"contradiction|Contradiction|contradicts|Contradicts"),
+ENTAILMENT: Final = 1
+CONTRADICTION: Final = 0
+
+_MARKER = re.compile(r"LABEL:|Label:|label:")
+_LABEL_WORD: Final = {
+    ENTAILMENT: re.compile(r"entailment|Entailment|entails|Entails"),
+    CONTRADICTION: re.compile(r"contradiction|Contradiction|contradicts|Contradicts"),
 }
-# In the order of the published rules: the first phrase of the first group that occurs decides,
-# wherever it stands.
-_OFFICIAL_REFUSALS = (
+
+# The phrases of outputs without a marker. All refusals are looked for before all phrases of
+# entailment, and these before all of contradiction, wherever they stand in the output.
+_BOTH_LABELS: Final = "entailment or contradiction"
+_REFUSAL_PHRASES = (
     "not possible to definitively label",
     "neither",
     "does not support or contradict",
-    "entailment or contradiction",
+    _BOTH_LABELS,
 )
-_OFFICIAL_ENTAILS = (
+_ENTAILMENT_PHRASES = (
     "entail",
     "supports the claim",
     "is consistent",
@@ -38,12 +44,11 @@ _OFFICIAL_ENTAILS = (
     "is in agreement",
     "confirms the claim",
 )
-_OFFICIAL_CONTRADICTS = ("contradict", "appears to contest")
+_CONTRADICTION_PHRASES = ("contradict", "appears to contest")
 
 
 def parse_official(output: str | None, *, scene_graph: bool = False) -> Explained:
-    """Label (1 entailment, 0 contradiction) and explanation by the published rules, quirks
-    included.
+    """Label (1 entailment, 0 contradiction) and explanation by the authors' rules, with defects.
 
     1. No output: no label, no explanation.
     2. Behind the first ``LABEL:`` / ``Label:`` / ``label:`` (these three spellings only): "neither"
@@ -59,64 +64,75 @@ def parse_official(output: str | None, *, scene_graph: bool = False) -> Explaine
        ``Therefore,`` on is dropped. Nothing may be left.
     5. The explanation of a scene-graph run is rewritten (`rewrite_scene_graph_talk`).
 
-    Source: V-FLUTE, Appendix D ("we looked at the sample outputs of each model and designed
-    rules").
+    Args:
+        output: the model's output; None if there is none.
+        scene_graph: whether it is the answer of a scene-graph run.
     """
     if output is None:
-        return Explained(None, "missing", "missing")
-    marker = _OFFICIAL_MARKER.search(output)
-    found = (
-        _official_without_marker(output)
-        if marker is None
-        else _official_with_marker(output, marker)
-    )
-    explanation = _official_cleaning(found.explanation or "")
+        return Explained(value=None, status="missing", rule="missing")
+    marker = _MARKER.search(output)
+    if marker is None:
+        reading = _read_without_marker(output)
+    else:
+        reading = _read_with_marker(output, marker)
+
+    explanation = _clean_explanation(reading.explanation or "")
     if scene_graph:
         explanation = rewrite_scene_graph_talk(explanation)
-    return replace(
-        found, explanation=explanation, status=found.status if output.strip() else "empty"
-    )
+    status = reading.status if output.strip() else "empty"
+    return replace(reading, explanation=explanation, status=status)
 
 
-def _official_with_marker(output: str, marker: re.Match[str]) -> Explained:
-    """The reading by what follows the first marker; the explanation is what precedes it, if
-    anything does.
-    """
-    before, after = output[: marker.start()].strip(), output[marker.end() :].lower()
-    if "neither" in after:
-        return Explained(None, "refused", "marker-neither", before or output)
-    for label, word in ((0, "contradict"), (1, "entail")):
-        if word in after:
-            named = None if before else _OFFICIAL_AFTER[label].search(output)
-            explanation = output[named.end() :].strip() if named else before
-            return Explained(label, "read", f"marker-{word}", explanation or output)
-    return Explained(None, "unreadable", "marker-none", before or output)
+def _read_with_marker(output: str, marker: re.Match[str]) -> Explained:
+    """Rule 2: the label that stands behind the marker, and the explanation before it."""
+    before_marker = output[: marker.start()].strip()
+    after_marker = output[marker.end() :].lower()
+    if "neither" in after_marker:
+        return Explained(None, "refused", "marker-neither", before_marker or output)
+    # In this order: "contradict" decides where both words follow the marker.
+    for label, word in ((CONTRADICTION, "contradict"), (ENTAILMENT, "entail")):
+        if word in after_marker:
+            explanation = before_marker or _after_label_word(output, label) or output
+            return Explained(label, "read", f"marker-{word}", explanation)
+    return Explained(None, "unreadable", "marker-none", before_marker or output)
 
 
-def _official_without_marker(output: str) -> Explained:
+def _after_label_word(output: str, label: int) -> str:
+    """What follows the first word of a label in an output; "" if there is no such word."""
+    label_word = _LABEL_WORD[label].search(output)
+    if label_word is None:
+        return ""
+    return output[label_word.end() :].strip()
+
+
+def _read_without_marker(output: str) -> Explained:
+    """Rule 3: the label by phrases anywhere in the output, which is the explanation as a whole."""
     lowered = output.lower()
-    for phrase in _OFFICIAL_REFUSALS:
+    for phrase in _REFUSAL_PHRASES:
         if phrase in lowered:
-            status: Status = "ambiguous" if phrase == "entailment or contradiction" else "refused"
+            status: Status = "ambiguous" if phrase == _BOTH_LABELS else "refused"
             return Explained(None, status, "phrase-refusal", output)
-    if any(phrase in lowered for phrase in _OFFICIAL_ENTAILS):
-        return Explained(1, "read", "phrase-entail", output)
-    if any(phrase in lowered for phrase in _OFFICIAL_CONTRADICTS):
-        return Explained(0, "read", "phrase-contradict", output)
+    if any(phrase in lowered for phrase in _ENTAILMENT_PHRASES):
+        return Explained(ENTAILMENT, "read", "phrase-entail", output)
+    if any(phrase in lowered for phrase in _CONTRADICTION_PHRASES):
+        return Explained(CONTRADICTION, "read", "phrase-contradict", output)
     return Explained(None, "unreadable", "none", output)
 
 
-def _official_cleaning(explanation: str) -> str:
+def _clean_explanation(explanation: str) -> str:
+    """Rule 4: an explanation without the label and without its last conclusion."""
     for end in (".", ":", "\n"):
-        explanation = (
-            explanation.replace(f"Contradiction{end}", "").replace(f"Entailment{end}", "").strip()
-        )
-    head, found, _ = explanation.rpartition("Therefore,")
-    return head.strip() if found else explanation
+        explanation = explanation.replace(f"Contradiction{end}", "")
+        explanation = explanation.replace(f"Entailment{end}", "")
+        explanation = explanation.strip()
+    before_conclusion, conclusion, _ = explanation.rpartition("Therefore,")
+    return before_conclusion.strip() if conclusion else explanation
 
 
-# Applied one after the other, each as often as it occurs; case matters.
-_GRAPH_PHRASES = (
+# --- scene-graph runs ---
+
+# Each phrase is replaced wherever it occurs, one phrase after the other; case matters.
+_SCENE_GRAPH_PHRASES = (
     ("and the scene graph's description", ""),
     ("and the scene graph both support", "supports"),
     ("and the scene graph together support", "supports"),
@@ -131,26 +147,28 @@ _GRAPH_PHRASES = (
     ("scene graph", "image"),
     ("  ", " "),
 )
-_MOST_NODE_NAMES: Final = 200
-"""Different words with underscores that are rewritten; 256 new tokens cannot hold so many. Keeps
-the cost linear.
+_MAX_NODE_NAMES: Final = 200
+"""How many different names of nodes are rewritten, which keeps the time linear. An answer of 256
+tokens cannot hold so many.
 """
 
 
 def rewrite_scene_graph_talk(explanation: str) -> str:
-    """An explanation of a scene-graph run so that it speaks of the image.
+    """An explanation of a scene-graph run, reworded to speak of the image and not of the graph.
 
     Source: V-FLUTE's released `eval/extract_label_and_expl.py` (asaakyan/V-FLUTE at 053cba8).
     """
     if "scene graph" not in explanation.lower():
         return explanation
-    for phrase, replacement in _GRAPH_PHRASES:
+    for phrase, replacement in _SCENE_GRAPH_PHRASES:
         explanation = explanation.replace(phrase, replacement)
     explanation = explanation.strip()
-    # Names of nodes lose their underscores and quotes, wherever their letters stand in the text.
-    node_names = dict.fromkeys(
-        word for word in explanation.split() if "_" in word and "emoji" not in word
-    )
-    for word in islice(node_names, _MOST_NODE_NAMES):
-        explanation = explanation.replace(word, word.replace("_", " ").replace('"', ""))
+
+    # The nodes of a graph have names such as "red_dog". These lose underscores and quotes, also
+    # where the same letters stand inside another word.
+    words = explanation.split()
+    node_names = dict.fromkeys(word for word in words if "_" in word and "emoji" not in word)
+    for node_name in islice(node_names, _MAX_NODE_NAMES):
+        plain_name = node_name.replace("_", " ").replace('"', "")
+        explanation = explanation.replace(node_name, plain_name)
     return explanation

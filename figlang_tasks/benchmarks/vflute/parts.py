@@ -1,4 +1,4 @@
-"""The sources of V-FLUTE, as tables name them (arXiv 2405.01474)."""
+"""The sources of V-FLUTE's rows, as tables of results name them (arXiv 2405.01474, Table 3)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ PARTS = Parts(
         "memecap": Part("MemeCap"),
         "nycartoons": Part(
             "NYCartoons",
-            "NYCartoons is all entailment: one predicted contradiction halves its macro F1. Read"
-            " accuracy beside it.",
+            note="NYCartoons is all entailment: one predicted contradiction halves its macro F1."
+            " Read accuracy beside it.",
         ),
     },
 )

@@ -1,10 +1,8 @@
-"""The prompts of the released test rows, and their number by source, Table 3 (``figlang
-reproduce``).
-"""
+"""Recomputes what V-FLUTE's authors released and printed, for ``figlang reproduce``."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from figlang_tasks.benchmarks.vflute import rows
@@ -12,21 +10,41 @@ from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.prompting import render
 from figlang_tasks.core.row_files import released_table
 
+# Table 3, column Test (arXiv 2405.01474)
+_TEST_ROWS_BY_GROUP = {
+    "vismet": "101",
+    "irfl_metaphor_simile": "120",
+    "irfl_idiom": "100",
+    "muse": "106",
+    "memecap": "196",
+    "nycartoons": "100",
+}
+
 
 def cells(folder: Path) -> Iterator[tuple[str, str, float]]:
-    """Name of each number, the number as it was printed, and ours."""
-    released = released_table(folder / "vflute_test.csv")
-    numbers = rows.instruction_numbers(source_of("V-FLUTE").splits, "test")
-    prompts = (
-        render(
-            "vflute/question.jinja",
-            instruction=numbers[int(row["id"].rpartition("-")[2])],
-            claim=row["claim"],
-        )
-        == row["prompt"].replace("REPLACE_CLAIM", f'"{row["claim"]}"')
-        for row in released
-    )
-    yield "prompts that are equal", "723", sum(prompts)
-    groups = [rows.report_group(row["source_dataset"], row["phenomenon"]) for row in released]
-    for group, published in zip(rows.REPORT_GROUPS, (101, 120, 100, 106, 196, 100), strict=True):
-        yield f"rows of {group}", str(published), groups.count(group)
+    """Yield name, published number and our number: equal prompts, and test rows of each source.
+
+    Args:
+        folder: the folder with ``vflute_test.csv``, the released rows of the test split.
+    """
+    released_rows = released_table(folder / "vflute_test.csv")
+    instructions = rows.instruction_numbers(source_of("V-FLUTE").splits, "test")
+    equal_prompts = sum(_is_prompt_equal(row, instructions) for row in released_rows)
+    yield "prompts that are equal", "723", equal_prompts
+
+    groups = [rows.report_group(row["source_dataset"], row["phenomenon"]) for row in released_rows]
+    for group, published in _TEST_ROWS_BY_GROUP.items():
+        yield f"rows of {group}", published, groups.count(group)
+
+
+def _is_prompt_equal(released_row: Mapping[str, str], instructions: list[int]) -> bool:
+    """Whether our prompt for a row is the one that was released.
+
+    Args:
+        released_row: the row; its prompt still has a placeholder for the claim.
+        instructions: the number of the instruction of each test row.
+    """
+    claim = released_row["claim"]
+    row_index = int(released_row["id"].rpartition("-")[2])  # muse-test-7
+    prompt = render("vflute/question.jinja", instruction=instructions[row_index], claim=claim)
+    return prompt == released_row["prompt"].replace("REPLACE_CLAIM", f'"{claim}"')

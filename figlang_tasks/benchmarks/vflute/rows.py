@@ -1,9 +1,8 @@
-"""V-FLUTE rows as documents: ids, the instruction of each row, report groups, few-shot exemplars.
+"""V-FLUTE's rows as documents: everything that a prompt and a judgement need of a row.
 
-Serves every dataset in V-FLUTE's schema (V-FLUTE itself and figlang_mini), and rows of the user in
-the place of one: ``$FIGLANG_DATA_DIR/V-FLUTE/test.csv``, else ``test.jsonl`` (also ``train``,
-``validation``), with the columns `REQUIRED` and, where the user has them, `OPTIONAL`
-(docs/cards/vflute.md). A source gets results of its own.
+They serve every dataset in V-FLUTE's schema (V-FLUTE itself and figlang_mini), and rows of the user
+in its place (`figlang_tasks.benchmarks.vflute.row_tables`, docs/cards/vflute.md). "The paper" is
+arXiv 2405.01474.
 """
 
 from __future__ import annotations
@@ -11,250 +10,269 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from loguru import logger
 
+from figlang_tasks.benchmarks.vflute import row_tables
+from figlang_tasks.benchmarks.vflute.row_tables import TEXT_COLUMNS
 from figlang_tasks.core import hub, images, row_files
 from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.data_id import DataId
-from figlang_tasks.core.errors import DataError, PartMissing
+from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.exemplars import drawn
 from figlang_tasks.metrics.intervals import linked
 
 if TYPE_CHECKING:
     import datasets
 
-TEXTS = ("claim", "label", "explanation", "phenomenon", "source_dataset")
-REQUIRED = ("id", "image", "claim", "label", "explanation")
-OPTIONAL = ("source_dataset", "phenomenon")
-NO_SOURCE = "other"
-"""The source of rows that name none."""
-# It becomes part of the names of metrics
-_SOURCE = re.compile(r"(?!all$|.*ci_(low|high)$)[\w-]{1,60}")
+    from figlang_tasks.scoring.task import Document
+
 LABELS = {"entailment": 1, "contradiction": 0}
-INSTRUCTION_COUNT = 21  # Table 8 of the paper
-INSTRUCTION_SEED = 42  # reproduces all 723 released prompts of the test split
-REPORT_GROUPS = ("vismet", "irfl_metaphor_simile", "irfl_idiom", "muse", "memecap", "nycartoons")
+"""The numbers that stand for the labels in records."""
+
+# --- the instruction of each row: Table 8 and Appendix D ---
+
+INSTRUCTION_COUNT = 21
+"""How many instructions Table 8 has. ``prompts/vflute/question.jinja`` holds them in its order."""
+
+INSTRUCTION_NUMBERS = range(1, INSTRUCTION_COUNT + 1)
+
+INSTRUCTION_SEED = 42
+"""The paper states no seed. This one gives the prompts of all 723 released test rows."""
 
 
-def instruction_numbers(split_sizes: dict[str, int], split: str) -> list[int]:
-    """The instruction (1 to 21, Table 8's order) of each row of `split`, as published.
+def instruction_numbers(split_sizes: Mapping[str, int], split: str) -> list[int]:
+    """The number (1 to 21, in Table 8) of the instruction that the authors assigned to each row.
 
-    One generator draws for the rows of all splits, in the order of `split_sizes`: train,
-    validation, test.
+    "[We] randomly assign one of them to every instance in the training, validation, and testing
+    set" (Appendix D). One generator draws for all splits, one after the other, so that the numbers
+    of a split depend on the sizes of those before it.
+
+    Args:
+        split_sizes: the number of rows by split, in the order train, validation, test.
+        split: the split whose numbers are returned.
     """
     generator = random.Random(INSTRUCTION_SEED)
-    numbers = range(1, INSTRUCTION_COUNT + 1)
-    return {
-        name: [generator.choice(numbers) for _ in range(rows)] for name, rows in split_sizes.items()
-    }[split]
+    numbers_by_split: dict[str, list[int]] = {}
+    for drawn_split, size in split_sizes.items():
+        numbers = [generator.choice(INSTRUCTION_NUMBERS) for _ in range(size)]
+        numbers_by_split[drawn_split] = numbers
+    return numbers_by_split[split]
+
+
+# --- the source of each row: Tables 3 and 7 ---
+
+REPORT_GROUPS = ("vismet", "irfl_metaphor_simile", "irfl_idiom", "muse", "memecap", "nycartoons")
+"""The sources that have results of their own, in the order of Table 3; vismet is HAIVMet there."""
+
+NO_SOURCE = "other"
+"""The report group of rows that name no source, which only rows of the user may do."""
 
 
 def report_group(source_dataset: str, phenomenon: str) -> str:
-    """The paper's source group of a row.
+    """The source of a row as Tables 3 and 7 divide them: ``muse``, ``irfl_idiom``.
 
-    `phenomenon` splits IRFL alone, as in the official scorer: the hub's values for HAIVMet differ
-    from the paper's.
+    The phenomenon divides IRFL alone, as in the authors' scorer: for rows of HAIVMet the hub has
+    other phenomena than the paper.
     """
     if source_dataset == "irfl":
         return "irfl_idiom" if phenomenon == "idiom" else "irfl_metaphor_simile"
     return source_dataset
 
 
-@hub.kept(maxsize=8)
-def load(name: str, split: str, check_images: bool = True) -> datasets.Dataset:
-    """The documents of one split.
+# --- the documents of a split ---
 
-    Beside the dataset's columns (`image` undecoded) they have `dataset`, `data`, `id`,
-    `instruction` (1 to 21) and `report_group`; with `check_images`, which looks at every picture,
-    `family`: the first id of the rows that share a claim or a picture with it (a meme of MemeCap
-    has a claim and its opposite). Rows of the user have the instructions of the release's rows in
-    the same places, and `revision`: ``own``.
+
+@hub.kept(maxsize=8)
+def load(dataset: str, split: str, check_images: bool = True) -> datasets.Dataset:
+    """The documents of one split, one for each row.
+
+    They have the columns of the dataset (`image` undecoded) and:
+
+    - ``id``: ``muse-test-7``, as released; rows of the user have their own.
+    - ``dataset``, ``data``: the name of the dataset; what identifies its texts (`DataId`).
+    - ``instruction``: the number of the row's instruction, 1 to 21. Rows of the user get those of
+      the released rows at the same positions.
+    - ``report_group``: the row's source (`report_group`).
+    - ``revision``: ``own``, for rows of the user alone.
+    - ``family``, with `check_images` alone: the id of the first row that shares a claim or a
+      picture with the row, directly or through others. Such rows depend on each other: MemeCap and
+      MuSE have each picture with a claim and its opposite.
+
+    Args:
+        dataset: ``V-FLUTE``, or another dataset in its schema.
+        split: ``train``, ``validation`` or ``test``.
+        check_images: whether to decode every picture, which finds damaged ones.
+
+    Raises:
+        DataError: the rows cannot be read, or some have faults; the message has the first one.
     """
     import datasets
 
-    folder = hub.local_folder(source_of(name))
-    files = [folder / f"{split}{suffix}" for suffix in (".csv", ".jsonl")] if folder else []
-    own = next((path for path in files if path.exists()), None)
-    table, faults = _own(own, f"{name}/{split}") if own else _released(name, split)
-    columns = table.select_columns([*TEXTS, "image"] if check_images else [*TEXTS])
+    user_file = row_tables.find_user_file(dataset, split)
+    has_user_rows = user_file is not None
+    if user_file is None:
+        table, table_faults = row_tables.read_release(dataset, split)
+    else:
+        table, table_faults = row_tables.read_user_file(user_file, f"{dataset}/{split}")
+    rows, row_faults = _check_rows(table, dataset, split, has_user_rows, check_images)
+    row_files.end_with_the_first([*table_faults, *row_faults], "vflute")
 
-    def valid(row: dict[str, Any], where: str) -> tuple[dict[str, Any], str]:
-        cell = row.pop("image", None)
-        if wrong := _wrong(row, any_source=own is not None):
-            raise DataError(
-                f"{where}: {wrong}. {'Correct the row.' if own else hub.USE_THE_RELEASE}"
-            )
-        if check_images:
-            images.check(cell, where, name)
-        return row, _picture(cell) if check_images else ""
-
-    places = zip(table["where"][:], row_files.progress(columns, f"{name}/{split}"), strict=True)
-    found, wrong = row_files.valid(places, valid)
-    row_files.end_with_the_first([*faults, *wrong], "vflute")
-    texts = [row for row, _ in found]
-    digest = hashlib.sha256(
-        "".join(json.dumps(row, sort_keys=True) for row in texts).encode()
-    ).hexdigest()
-    added = {
-        "dataset": [name] * len(texts),
-        "data": [str(DataId(name, split, digest[:12]))] * len(texts),
-        "instruction": instruction_numbers({**source_of(name).splits, split: len(texts)}, split),
-        "report_group": [
-            report_group(row["source_dataset"], row["phenomenon"]) or NO_SOURCE for row in texts
-        ],
-        **({"revision": [hub.OWN] * len(texts)} if own else {}),
+    texts_of_rows = [row.texts for row in rows]
+    data_id = DataId(dataset, split, _digest_of_texts(texts_of_rows))
+    split_sizes = {**source_of(dataset).splits, split: len(rows)}
+    groups: list[str] = []
+    for texts in texts_of_rows:
+        group = report_group(texts["source_dataset"], texts["phenomenon"])
+        groups.append(group or NO_SOURCE)
+    added_columns: dict[str, list[str] | list[int]] = {
+        "dataset": [dataset] * len(rows),
+        "data": [str(data_id)] * len(rows),
+        "instruction": instruction_numbers(split_sizes, split),
+        "report_group": groups,
     }
+    if has_user_rows:
+        added_columns["revision"] = [hub.OWN] * len(rows)
     if check_images:
-        ids, shown = (
-            table["id"][:],
-            [(("claim", row["claim"]), ("picture", picture)) for row, picture in found],
-        )
-        added["family"] = [ids[first] for first in linked(shown)]
-    return datasets.concatenate_datasets(
-        [table.remove_columns("where"), datasets.Dataset.from_dict(added)], axis=1
-    )
+        added_columns["family"] = _families(table["id"][:], rows)
+    table = table.remove_columns("location")
+    additions = datasets.Dataset.from_dict(added_columns)
+    return datasets.concatenate_datasets([table, additions], axis=1)
 
 
 def with_all_instructions(documents: datasets.Dataset) -> datasets.Dataset:
-    """Each document of `load` once for each instruction, with ids of their own; `row` is the id of
-    the row.
+    """Each document of `load` 21 times, once with each instruction of Table 8.
+
+    The id of the row moves to the column ``row``; ``id`` becomes ``muse-test-7-instruction21``.
     """
-    numbers = range(1, INSTRUCTION_COUNT + 1)
-    found = documents.select([place for place in range(len(documents)) for _ in numbers])
-    asked = [number for _ in range(len(documents)) for number in numbers]
-    ids = [f"{row}-instruction{number}" for row, number in zip(found["id"], asked, strict=True)]
-    found = found.rename_column("id", "row").add_column("id", ids)
-    return found.remove_columns("instruction").add_column("instruction", asked)
+    row_indices: list[int] = []
+    instructions: list[int] = []
+    ids: list[str] = []
+    for row_index, row_id in enumerate(documents["id"][:]):
+        for number in INSTRUCTION_NUMBERS:
+            row_indices.append(row_index)
+            instructions.append(number)
+            ids.append(f"{row_id}-instruction{number}")
+    repeated = documents.select(row_indices)
+    repeated = repeated.rename_column("id", "row").add_column("id", ids)
+    repeated = repeated.remove_columns("instruction")
+    return repeated.add_column("instruction", instructions)
 
 
-def _released(name: str, split: str) -> tuple[datasets.Dataset, Sequence[str]]:
-    """The published rows, with an `id` and the place (`where`) of each; and the fault of their
-    number, if any.
+class _CheckedRow(NamedTuple):
+    """A row without faults.
+
+    Attributes:
+        texts: its texts by column.
+        picture_key: equal for equal pictures; "" if pictures were not checked.
     """
-    origin = source_of(name)
-    if split not in origin.splits:
-        raise DataError(f"{name} has no split {split!r}; it has: {', '.join(origin.splits)}")
-    folder = hub.snapshot(origin, ["README.md", f"*{split}-*.parquet"]).folder
-    files = hub.split_files(name, split, folder)
-    if not files:
-        present = (
-            ", ".join(sorted(str(path.relative_to(folder)) for path in folder.glob("**/*.parquet")))
-            or "none"
-        )
-        raise PartMissing(
-            f"{name}: no file {split}-*.parquet for split {split!r} in {folder} (parquet files"
-            f" there: {present}). The folder must have the layout of the hub repository:"
-            " data/<split>-00000-of-0000N.parquet"
-            + (f"; for rows of your own see {origin.bring}" if origin.bring else "")
-        )
-    columns, where = ["image", *TEXTS], f"{name}: split {split!r} in {folder}"
-    rows, faults = hub.read_parquet(files, columns, where), []
-    if len(rows) != origin.splits[split]:
-        faults.append(
-            f"{where} has {len(rows)} rows, the published one has {origin.splits[split]}. Ids and"
-            " instructions depend on the row order of the whole split; to run fewer rows use"
-            " --limit."
-        )
-    ids = [f"{source}-{split}-{number}" for number, source in enumerate(rows["source_dataset"])]
-    places = [f"{name}/{split} row {number} ({row_id})" for number, row_id in enumerate(ids)]
-    rows = images.undecoded(rows, f"{name}/{split}")
-    return rows.add_column("id", ids).add_column("where", places), faults
+
+    texts: dict[str, str]
+    picture_key: str
 
 
-def _own(path: Path, what: str) -> tuple[datasets.Dataset, Sequence[str]]:
-    """The rows of a user's file, in the columns of `_released`, and the faults of those that are
-    left out.
-    """
-    import datasets
+def _check_rows(
+    table: datasets.Dataset, dataset: str, split: str, has_user_rows: bool, check_images: bool
+) -> tuple[list[_CheckedRow], list[str]]:
+    """The rows of a table that have no faults, and the faults of the others."""
+    remedy = "Correct the row." if has_user_rows else hub.USE_THE_RELEASE
 
-    found, faults = row_files.valid(
-        row_files.lines(path, REQUIRED), _own_row, key=lambda row: f"the id {row['id']}"
-    )
-    if not found and not faults:
-        faults = [
-            f"{path} has no rows: write one for each picture and claim (`figlang data template"
-            " vflute` does)"
-        ]
-    logger.info(f"figlang_tasks: {what}: {len(found)} rows of your own from {path}")
-    text = datasets.Value("string")
-    features = datasets.Features(
-        {**dict.fromkeys((*TEXTS, "id", "where"), text), "image": datasets.Image(decode=False)}
-    )
-    return (
-        datasets.Dataset.from_dict(
-            {name: [row[name] for row in found] for name in features}, features
-        ),
-        faults,
-    )
+    def check(cells: dict[str, Any], location: str) -> _CheckedRow:
+        """Check the texts and the picture of a row; raise a `DataError` with its first fault."""
+        picture = cells.pop("image", None)
+        fault = _text_fault(cells, has_user_rows)
+        if fault:
+            raise DataError(f"{location}: {fault}. {remedy}")
+        if not check_images:
+            return _CheckedRow(cells, picture_key="")
+        images.check(picture, location, dataset)
+        return _CheckedRow(cells, _picture_key(picture))
+
+    columns = [*TEXT_COLUMNS, "image"] if check_images else [*TEXT_COLUMNS]
+    rows = row_files.progress(table.select_columns(columns), f"{dataset}/{split}")
+    return row_files.valid(zip(table["location"][:], rows, strict=True), check)
 
 
-def _own_row(values: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """The cells of a row of the user; its claim, label and picture are not looked at."""
-    where = f"{where} ({row_files.text(values, 'id', where)[:80]})"
-    cells = {column: row_files.text(values, column, where) for column in REQUIRED}
-    cells |= {column: row_files.text(values, column, where, optional=True) for column in OPTIONAL}
-    if cells["source_dataset"] and not _SOURCE.fullmatch(cells["source_dataset"]):
-        raise DataError(
-            f"{where}: source_dataset is {row_files.brief(cells['source_dataset'])}; it becomes"
-            " part of the names of metrics: write letters, digits, _ and - (60 at most), not `all`"
-        )
-    return {**cells, "where": where, "image": {"bytes": None, "path": cells["image"]}}
-
-
-def _picture(cell: Mapping[str, Any]) -> str:
-    """What tells a picture from others: the SHA-256 of its bytes, or the path of its file."""
-    return str(cell["path"]) if cell["bytes"] is None else hashlib.sha256(cell["bytes"]).hexdigest()
-
-
-def _wrong(texts: Mapping[str, Any], any_source: bool) -> str:
-    """What is wrong with the texts of a row; "" where nothing is."""
-    for column, value in texts.items():
-        if not isinstance(value, str):
-            return f"{column} is {row_files.brief(value)}, not text"
-        if fault := row_files.placeholder_fault(value):
-            return f"{column} is {row_files.brief(value)}: it {fault}"
-    if not texts["claim"].strip():
+def _text_fault(texts: Mapping[str, object], has_user_rows: bool) -> str:
+    """What is wrong with the texts of a row: ``claim is empty``; "" if nothing is."""
+    for column, text in texts.items():
+        if not isinstance(text, str):
+            return f"{column} is {row_files.brief(text)}, not text"
+        placeholder_fault = row_files.placeholder_fault(text)
+        if placeholder_fault:
+            return f"{column} is {row_files.brief(text)}: it {placeholder_fault}"
+    if not str(texts["claim"]).strip():
         return "claim is empty"
-    if texts["label"] not in LABELS:
+    label = texts["label"]
+    if label not in LABELS:
+        known_labels = ", ".join(LABELS)
+        return f"unknown label {row_files.brief(label)}; it must be one of {known_labels}"
+    if has_user_rows:  # their sources may have any name
+        return ""
+    source_dataset = str(texts["source_dataset"])
+    if report_group(source_dataset, str(texts["phenomenon"])) not in REPORT_GROUPS:
+        known_groups = ", ".join(REPORT_GROUPS)
         return (
-            f"unknown label {row_files.brief(texts['label'])}; it must be one of"
-            f" {', '.join(LABELS)}"
-        )
-    if (
-        not any_source
-        and report_group(texts["source_dataset"], texts["phenomenon"]) not in REPORT_GROUPS
-    ):
-        known = ", ".join(REPORT_GROUPS)
-        return (
-            f"unknown source_dataset {row_files.brief(texts['source_dataset'])}; results are"
-            f" reported for {known}"
+            f"unknown source_dataset {row_files.brief(source_dataset)}; results are reported for"
+            f" {known_groups}"
         )
     return ""
 
 
-@hub.kept(maxsize=8)
-def exemplars(name: str, count: int, seed: int) -> tuple[dict[str, Any], ...]:
-    """Few-shot exemplars of the *train* split, drawn over sources and labels.
+def _picture_key(picture: Mapping[str, Any]) -> str:
+    """A text that equal pictures share: the SHA-256 of the bytes, or the path of the file."""
+    if picture["bytes"] is None:
+        return str(picture["path"])
+    return hashlib.sha256(picture["bytes"]).hexdigest()
 
-    So 5 exemplars hold every source of V-FLUTE once. The paper's own were not released. Their
-    `image` is decoded.
+
+def _digest_of_texts(texts_of_rows: Sequence[Mapping[str, str]]) -> str:
+    """The first 12 hex digits of a SHA-256 of the texts of all rows, in their order."""
+    digest = hashlib.sha256()
+    for texts in texts_of_rows:
+        digest.update(json.dumps(texts, sort_keys=True).encode())
+    return digest.hexdigest()[:12]
+
+
+def _families(ids: Sequence[str], rows: Sequence[_CheckedRow]) -> list[str]:
+    """For each row the id of the first row of its family, which shares claims or pictures."""
+    keys_of_rows: list[list[tuple[str, str]]] = []
+    for row in rows:
+        keys_of_rows.append([("claim", row.texts["claim"]), ("picture", row.picture_key)])
+    return [ids[first_index] for first_index in linked(keys_of_rows)]
+
+
+# --- few-shot exemplars: Table 4 ---
+
+
+@hub.kept(maxsize=8)
+def exemplars(dataset: str, count: int, seed: int) -> tuple[Document, ...]:
+    """Few-shot exemplars: documents of the train split whose `image` is decoded.
+
+    They are drawn over sources and labels (`figlang_tasks.core.exemplars.drawn`), so that five of
+    them hold each source dataset of V-FLUTE once. The paper's own exemplars were not released.
+
+    Args:
+        dataset: ``V-FLUTE``, or another dataset in its schema.
+        count: how many.
+        seed: the seed of the draw.
+
+    Raises:
+        DataError: the train split has fewer rows, or one of the pictures is damaged.
     """
-    documents = load(name, "train", check_images=False)
-    shots = []
-    for number in drawn(
-        documents["source_dataset"][:], documents["label"][:], tuple(LABELS), count, seed
-    ):
-        document = dict(documents[number])
-        document["image"] = images.decode(
-            document["image"], f"{name}/train row {number} ({document['id']})", name
-        )
-        shots.append(document)
-    logger.info(
-        f"figlang_tasks: {count} exemplars (seed {seed}): {', '.join(shot['id'] for shot in shots)}"
-    )
+    documents = load(dataset, "train", check_images=False)
+    sources = documents["source_dataset"][:]
+    labels = documents["label"][:]
+    chosen_indices = drawn(sources, labels, tuple(LABELS), count, seed)
+
+    shots: list[Document] = []
+    for row_index in chosen_indices:
+        document = documents[row_index]
+        location = f"{dataset}/train row {row_index} ({document['id']})"
+        picture = images.decode(document["image"], location, dataset)
+        shots.append({**document, "image": picture})
+    shot_ids = ", ".join(shot["id"] for shot in shots)
+    logger.info(f"figlang_tasks: {count} exemplars (seed {seed}): {shot_ids}")
     return tuple(shots)

@@ -1,11 +1,27 @@
-"""The kinds of tasks of V-FLUTE, and what its task files name: documents, prompts, scoring."""
+"""V-FLUTE's tasks: what a model is asked, and how its answer is judged (arXiv 2405.01474).
+
+The task is explainable visual entailment: "given an image (premise) p and a caption (hypothesis) h,
+output a textual explanation justifying whether the premise entails or contradicts the hypothesis
+and assign a label" (section 3). Prompts and data call the hypothesis a claim.
+
+Where the paper says what, and where it is done here:
+
+- Section 3.4 and Table 3, splits and sources: `figlang_tasks.benchmarks.vflute.rows`.
+- Table 8 and Appendix D, one of 21 instructions for each row: `question`, and
+  `figlang_tasks.benchmarks.vflute.rows.instruction_numbers`.
+- Table 4, few-shot prompting: `Options.num_shots`. The paper's exemplars were not released.
+- Sections 4.1 and 4.3, a white square instead of the image: `Options.blind`.
+- Appendix G, a scene graph first (compositional chain-of-thought): `scene_graph_doc_to_text`.
+- Appendix J, the label alone: `Options.label_only`. The paper gives no wording.
+- Appendix D, beam search and at most 256 new tokens: the task files ``vflute*.yaml``.
+- Appendix D, rules that extract label and explanation: `figlang_tasks.benchmarks.vflute.parse`.
+- Section 4.2, F1@ExplanationScore: `figlang_tasks.benchmarks.vflute.measures`.
+"""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from loguru import logger
 from PIL import Image
@@ -15,6 +31,8 @@ from figlang_tasks.answers.entailment import entailment
 from figlang_tasks.answers.next_question import before_next_question, whole
 from figlang_tasks.benchmarks.vflute import measures, rows
 from figlang_tasks.benchmarks.vflute.parse import parse_official
+from figlang_tasks.benchmarks.vflute.records import VFluteRecord
+from figlang_tasks.benchmarks.vflute.scene_graph import NextCall, stages_from_json, stages_to_json
 from figlang_tasks.core import images
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.options import Kwargs
@@ -22,27 +40,29 @@ from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.core.request import Request
 from figlang_tasks.scoring import Task, explanations
-from figlang_tasks.scoring.explained import ExplainedRecord, explained_record
+from figlang_tasks.scoring.explained import explained_record
 from figlang_tasks.scoring.task import Document, MetricValues, task_of
 
 if TYPE_CHECKING:
     import datasets
 
-BLIND_SIZE = (336, 336)  # the paper gives no size of its white square; this is LLaVA-1.5's input
+WHITE_SQUARE_SIZE = (336, 336)
+"""Width and height of the white square. The paper gives none: this is LLaVA-1.5's input size."""
 
 
 class Options(TaskOptions):
     """Options of a V-FLUTE task: the keys of ``lmms_eval_specific_kwargs`` in its YAML file.
 
     Attributes:
-        instruction: 1 to 21 asks every row with that instruction of Table 8; None takes the
-            published one of the row.
-        num_shots: exemplars before the question, drawn from the train split.
-        fewshot_seed: seed of that draw.
-        blind: show a white square instead of the picture (hypothesis-only baseline).
+        instruction: the number of an instruction in Table 8, 1 to 21, which every row is asked
+            with; None asks each row with the instruction that the authors assigned to it.
+        num_shots: how many exemplars stand before the question. They are rows of the train split.
+        fewshot_seed: the seed with which the exemplars are drawn.
+        blind: show a white square instead of the image: the hypothesis-only baseline of section
+            4.3, "-- Image" in Table 4.
         label_only: ask for the label without an explanation (Appendix J).
-        scorer: explanation scorer (`scoring.explanations`); None takes the paper's,
-            ``$FIGLANG_SCORER`` any.
+        scorer: the name of the explanation scorer (`figlang_tasks.scoring.explanations`); None
+            takes the paper's. The environment variable ``FIGLANG_SCORER`` overrides it.
     """
 
     OF: ClassVar[str] = "V-FLUTE"
@@ -55,106 +75,163 @@ class Options(TaskOptions):
     scorer: explanations.ScorerOption = None
 
 
-# --- data ---
+# --- rows ---
 
 
 def documents(request: Request, check_images: bool) -> datasets.Dataset:
-    """The documents for a request, as ``V-FLUTE,split=test,instructions=all``."""
+    """The rows for a request such as ``V-FLUTE,split=test`` (see `rows.load`).
+
+    A request with ``instructions=all`` gets each row 21 times, once with each instruction.
+    """
     if request.get("instructions", "all") != "all":
         raise DataError(
             f"dataset_name: instructions={request['instructions']}; it must be all, or be left out"
         )
-    documents = rows.load(request.dataset, request["split"], check_images=check_images)
-    return rows.with_all_instructions(documents) if "instructions" in request else documents
+    split_rows = rows.load(request.dataset, request["split"], check_images=check_images)
+    if _asks_all_instructions(request):
+        return rows.with_all_instructions(split_rows)
+    return split_rows
 
 
 def preflight(config: Mapping[str, Any], request: Request) -> None:
-    """Draw the exemplars and fetch the scorer's weights; see `Task.preflight`."""
-    blocks = Options.blocks(config)
-    if "instructions" in request and any(options.instruction for options in blocks):
-        raise ValueError(
-            "V-FLUTE task option instruction: dataset_name asks with all; leave one out"
-        )
-    in_two_calls = config.get("output_type") == "generate_until_agentic"
-    if in_two_calls and any(options.num_shots or options.label_only for options in blocks):
-        raise ValueError(
-            "V-FLUTE scene-graph tasks take neither num_shots nor label_only; valid: instruction,"
-            " blind"
-        )
-    for count, seed in {
-        (options.num_shots, options.fewshot_seed) for options in blocks if options.num_shots
-    }:
-        rows.exemplars(request.dataset, count, seed)
-    for scorer in {options.scorer for options in blocks}:
+    """Check the options of a task file, load its exemplars and fetch its scorer (`Task.preflight`).
+
+    Args:
+        config: the task file as a dict.
+        request: its ``dataset_name``.
+
+    Raises:
+        DataError: the exemplars cannot be loaded.
+        ValueError: options exclude each other, or the scorer is not to be had.
+    """
+    options_of_models = Options.blocks(config)
+    for options in options_of_models:
+        if options.instruction is not None and _asks_all_instructions(request):
+            raise ValueError(
+                "V-FLUTE task option instruction: dataset_name has instructions=all already; leave"
+                " out one of the two"
+            )
+    asks_for_scene_graph = config.get("output_type") == "generate_until_agentic"
+    for options in options_of_models:
+        if asks_for_scene_graph and (options.num_shots or options.label_only):
+            raise ValueError(
+                "V-FLUTE scene-graph tasks take neither num_shots nor label_only; valid:"
+                " instruction, blind"
+            )
+
+    for options in options_of_models:
+        if options.num_shots:
+            # The loader keeps the exemplars for the prompts.
+            rows.exemplars(request.dataset, options.num_shots, options.fewshot_seed)
+    scorers = {options.scorer for options in options_of_models}
+    for scorer in scorers:
         explanations.preflight(request.dataset, scorer)
 
 
-# --- prompts ---
+def _asks_all_instructions(request: Request) -> bool:
+    """Whether a request is for each row with each of the 21 instructions."""
+    return "instructions" in request
+
+
+# --- the question ---
 
 
 def question(doc: Document, options: Options) -> str:
-    """The text of the question about `doc`, without its image."""
-    text = render(
-        "vflute/question.jinja",
-        instruction=options.instruction or doc["instruction"],
-        claim=doc["claim"],
-    )
-    return render("vflute/label_only.jinja", question=text) if options.label_only else text
+    """The instruction of Table 8 with the row's claim in it, without the image.
 
-
-def shown_texts(doc: Document) -> list[str]:
-    """The texts of a row in its prompt."""
-    return [doc["claim"]]
-
-
-def other_wordings(doc: Document) -> list[str]:
-    """The question about `doc` by each instruction; exemplars before it may have another one than
-    its own.
+    It is ``Does the image entail or contradict the claim "..."? Explain your reasoning and provide
+    a label between entailment or contradiction.``, for example. With ``label_only`` what follows
+    the question mark asks for one word.
     """
-    return [
-        question(doc, Options(instruction=number))
-        for number in range(1, rows.INSTRUCTION_COUNT + 1)
-    ]
-
-
-def doc_to_target(doc: Document) -> str:
-    """The reference answer in the released form: explanation, then ``LABEL: ...``."""
-    return render("vflute/answer.jinja", explanation=doc["explanation"], label=doc["label"])
-
-
-def doc_to_label(doc: Document) -> str:
-    """The reference answer of a task that asks for the label alone."""
-    return str(doc["label"])
+    instruction = options.instruction
+    if instruction is None:
+        instruction = doc["instruction"]
+    text = render("vflute/question.jinja", instruction=instruction, claim=doc["claim"])
+    if options.label_only:
+        return render("vflute/label_only.jinja", question=text)
+    return text
 
 
 def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
-    """The whole prompt as one text; with exemplars, ``<image>`` marks the place of each picture."""
+    """The whole prompt as one text; with exemplars, ``<image>`` marks where each picture belongs.
+
+    It serves models that take no chat turns; `doc_to_messages` serves the others.
+    """
     options = Options.of(lmms_eval_specific_kwargs)
-    text = question(doc, options)
-    if not options.num_shots:
-        return text
-    shots = [texts for _, *texts in _shots(doc, options)]
-    return render("vflute/few_shot.jinja", shots=shots, question=text)
+    row_question = question(doc, options)
+    shots = _shots(doc, options)
+    if not shots:
+        return row_question
+    shot_texts = [(shot.question, shot.answer) for shot in shots]
+    return render("vflute/few_shot.jinja", shots=shot_texts, question=row_question)
 
 
 def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[Image.Image]:
-    """The pictures in prompt order (exemplars first), each RGB."""
+    """The pictures of the prompt as RGB, in its order: those of the exemplars, then the row's."""
     options = Options.of(lmms_eval_specific_kwargs)
-    return [*(picture for picture, _, _ in _shots(doc, options)), _picture(doc, options)]
+    pictures = [shot.picture for shot in _shots(doc, options)]
+    pictures.append(_picture(doc, options))
+    return pictures
 
 
 def doc_to_messages(
     doc: Document, lmms_eval_specific_kwargs: Kwargs = None
 ) -> list[dict[str, Any]]:
-    """The prompt as chat turns: image and question as user, answer as assistant, last the open
-    question.
+    """The prompt as chat turns.
+
+    Each exemplar is a turn of the user (picture and question) and one of the assistant (reference
+    answer). The last turn is the row's picture and question.
     """
     options = Options.of(lmms_eval_specific_kwargs)
-    messages = []
-    for picture, text, answer in _shots(doc, options):
-        messages.append(user_turn([picture], text))
-        messages.append({"role": "assistant", "content": [{"type": "text", "text": answer}]})
-    return [*messages, user_turn([_picture(doc, options)], question(doc, options))]
+    turns: list[dict[str, Any]] = []
+    for shot in _shots(doc, options):
+        answer = {"type": "text", "text": shot.answer}
+        turns.append(user_turn([shot.picture], shot.question))
+        turns.append({"role": "assistant", "content": [answer]})
+    turns.append(user_turn([_picture(doc, options)], question(doc, options)))
+    return turns
+
+
+def doc_to_target(doc: Document) -> str:
+    """The reference answer, as in the released training data: explanation, then ``LABEL: ...``."""
+    return render("vflute/answer.jinja", explanation=doc["explanation"], label=doc["label"])
+
+
+def doc_to_label(doc: Document) -> str:
+    """The reference answer of a task that asks for the label alone: ``entailment``, say."""
+    return str(doc["label"])
+
+
+class _Shot(NamedTuple):
+    """An exemplar: its picture, its question, and its reference answer."""
+
+    picture: Image.Image
+    question: str
+    answer: str
+
+
+def _shots(doc: Document, options: Options) -> list[_Shot]:
+    """The exemplars that stand before a row's question; empty for a zero-shot task."""
+    if not options.num_shots:
+        return []
+    reference_answer = doc_to_label if options.label_only else doc_to_target
+    exemplars = rows.exemplars(doc["dataset"], options.num_shots, options.fewshot_seed)
+    shots: list[_Shot] = []
+    for exemplar in exemplars:
+        shot_question = question(exemplar, options)
+        shots.append(_Shot(exemplar["image"], shot_question, reference_answer(exemplar)))
+    return shots
+
+
+def _picture(doc: Document, options: Options) -> Image.Image:
+    """The picture of a row as RGB; a white square if the model must not see it."""
+    if options.blind:
+        return Image.new("RGB", WHITE_SQUARE_SIZE, "white")
+    location = f"{doc['dataset']} {doc['id']}"
+    return images.decode(doc["image"], location, doc["dataset"])
+
+
+# --- compositional chain-of-thought (Appendix G) ---
 
 
 def scene_graph_doc_to_text(
@@ -162,136 +239,154 @@ def scene_graph_doc_to_text(
     lmms_eval_specific_kwargs: Kwargs = None,
     previous_output: Sequence[str] | None = None,
     round_idx: int | None = None,
-    previous_round_info: Any = None,
-) -> str | tuple[list[Image.Image] | None, str | None, bool, list[str], None]:
-    """The prompt of the next call of compositional chain-of-thought, as the harness takes it of
-    agentic tasks.
+    previous_round_info: object = None,
+) -> str | NextCall:
+    """The prompt of the next call of compositional chain-of-thought (Appendix G).
 
-    After both calls it is none, and the output is a JSON object of ``scene_graph`` and ``answer``.
+    "The method prompts the model zero-shot to generate a scene graph in JSON format and then
+    utilizes that scene graph in another prompt to answer the relevant question."
+
+    Args:
+        doc: the row.
+        lmms_eval_specific_kwargs: the options of the task file.
+        previous_output: what the model wrote so far, one output for each call.
+        round_idx: the number of the call, which lmms-eval passes and nothing here needs.
+        previous_round_info: the state of the last call, which nothing here needs.
+
+    Returns:
+        The first prompt as a text. Then the second prompt with the row's picture. After both calls
+        no prompt, and the output that is judged: a JSON object of both outputs (`Stages`).
     """
     options = Options.of(lmms_eval_specific_kwargs)
-    text = question(doc, options)
+    row_question = question(doc, options)
     if not previous_output:
-        return render("vflute/scene_graph.jinja", question=text)
+        return render("vflute/scene_graph.jinja", question=row_question)
+
     outputs = list(previous_output)
+    scene_graph = outputs[0]
     if len(outputs) == 1:
         prompt = render(
-            "vflute/scene_graph_answer.jinja", scene_graph=outputs[0].strip(), question=text
+            "vflute/scene_graph_answer.jinja",
+            scene_graph=scene_graph.strip(),
+            question=row_question,
         )
-        return [_picture(doc, options)], prompt, False, outputs, None
-    final = json.dumps({"scene_graph": outputs[0], "answer": outputs[-1]}, ensure_ascii=False)
-    return None, None, True, [final], None
+        pictures = [_picture(doc, options)]
+        return NextCall(pictures, prompt, is_finished=False, outputs=outputs)
 
-
-def _shots(doc: Document, options: Options) -> list[tuple[Image.Image, str, str]]:
-    """Picture, question and answer of each exemplar."""
-    if not options.num_shots:
-        return []
-    answer = doc_to_label if options.label_only else doc_to_target
-    shots = rows.exemplars(doc["dataset"], options.num_shots, options.fewshot_seed)
-    return [(shot["image"], question(shot, options), answer(shot)) for shot in shots]
-
-
-def _picture(doc: Document, options: Options) -> Image.Image:
-    if options.blind:
-        return Image.new("RGB", BLIND_SIZE, "white")
-    return images.decode(doc["image"], f"{doc['dataset']} {doc['id']}", doc["dataset"])
-
-
-# --- scoring ---
+    judged_output = stages_to_json(scene_graph, answer=outputs[-1])
+    return NextCall(pictures=None, prompt=None, is_finished=True, outputs=[judged_output])
 
 
 def scene_graph_process_results(doc: Document, results: Sequence[str]) -> MetricValues:
-    """The record of the answer in a two-stage run (:func:`scene_graph_doc_to_text`), and its
-    numbers.
+    """Judge the answer of a scene-graph run: its record, and its number for each metric.
+
+    Args:
+        doc: the row.
+        results: one text, the last output of `scene_graph_doc_to_text`.
     """
     task = task_of(doc)
-    stages = stages_of(results[0])
+    output = results[0]
+    stages = stages_from_json(output)
     if stages is None:
-        # The run was cut short (max_agentic_steps below 2): what there is, is no answer.
-        if results[0]:  # else the request failed, which is reported elsewhere
+        # The generation setting max_agentic_steps=1 ends a run before the second call. An empty
+        # output is that of a failed request, which is reported elsewhere.
+        if output:
             logger.error(
-                f"figlang_tasks: {doc['id']}: the output has no second stage; judged as no answer"
+                f"figlang_tasks: {doc['id']}: the output has no second stage: it counts as no"
+                " answer"
             )
-        return task.values(doc, record(doc, "", scene_graph=True))
-    answer = str(stages["answer"])
-    answer = before_next_question(answer, other_wordings(doc), shown_texts(doc))
+        return task.values(doc, record(doc, output="", scene_graph=True))
+    answer = before_next_question(stages["answer"], other_wordings(doc), shown_texts(doc))
     return task.values(doc, record(doc, answer, scene_graph=True))
 
 
-def stages_of(output: str) -> dict[str, Any] | None:
-    """The two stages of an output, `scene_graph` and `answer`; None of any other output."""
-    try:
-        stages = json.loads(output)
-    except (ValueError, RecursionError):  # of a run that was cut short it is what the model wrote
-        return None
-    is_whole = isinstance(stages, dict) and set(stages) == {"scene_graph", "answer"}
-    return stages if is_whole else None
-
-
-class VFluteRecord(ExplainedRecord, total=False):
-    """The record of an answer.
-
-    Attributes:
-        instruction: number of the instruction of Table 8, where each row is asked with all of them.
-    """
-
-    instruction: int
+# --- the judgement ---
 
 
 def record(doc: Document, output: str | None, scene_graph: bool = False) -> VFluteRecord:
-    """The record of one output; `scene_graph`: it is the second stage's."""
-    official = parse_official(whole(output), scene_graph=scene_graph)
-    careful = entailment(output, [doc["claim"]])
-    record: VFluteRecord = {
-        **explained_record(doc, rows.LABELS[doc["label"]], official, careful.value)
-    }
-    if "revision" in doc:  # of the user's rows
+    """The record of an answer: gold label, predicted label and explanation.
+
+    The authors' rules decide (Appendix D). A careful reader reads the label too, and the record
+    shows where the two disagree.
+
+    Args:
+        doc: the row.
+        output: the model's answer; None if there is none.
+        scene_graph: whether the answer is that of a scene-graph run.
+    """
+    # The authors' rules read all that a model wrote, also behind the next question that it invents.
+    official_reading = parse_official(whole(output), scene_graph=scene_graph)
+    careful_label = entailment(output, [doc["claim"]]).value
+    gold = rows.LABELS[doc["label"]]
+    record = VFluteRecord(**explained_record(doc, gold, official_reading, careful_label))
+
+    has_user_rows = "revision" in doc
+    if has_user_rows:
         record["revision"] = doc["revision"]
-    if "row" in doc:  # it is asked with each instruction
+    is_asked_with_all_instructions = "row" in doc
+    if is_asked_with_all_instructions:
         record["row"] = doc["row"]
         record["instruction"] = doc["instruction"]
     return record
 
 
+def shown_texts(doc: Document) -> list[str]:
+    """The texts of a row that its prompt shows, by which an invented next question is found."""
+    return [doc["claim"]]
+
+
+def other_wordings(doc: Document) -> list[str]:
+    """The row's question with each of the 21 instructions.
+
+    A model that invents a next question may use the instruction of an exemplar.
+    """
+    wordings: list[str] = []
+    for number in rows.INSTRUCTION_NUMBERS:
+        wordings.append(question(doc, Options(instruction=number)))
+    return wordings
+
+
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
-    """The possible answers to `doc` by label, and the right label."""
-    # Not the claim: one released claim begins with "Label: entailment".
-    text = "The picture and the claim belong together, or they do not."
-    return {
-        label: render("vflute/answer.jinja", explanation=text, label=label) for label in rows.LABELS
-    }, doc["label"]
+    """What the models ``figlang_random`` and ``figlang_majority`` may answer, and the right label.
+
+    Returns:
+        An answer for each label, by label; and the label that is right.
+    """
+    # An explanation must not quote the claim: one released claim begins with "Label: entailment".
+    explanation = "The picture and the claim belong together, or they do not."
+    answers: dict[str, str] = {}
+    for label in rows.LABELS:
+        answer = render("vflute/answer.jinja", explanation=explanation, label=label)
+        answers[label] = answer
+    return answers, doc["label"]
 
 
-# --- the kinds ---
+# --- the two tasks ---
 
-
-def _is_for_all_instructions(request: Request) -> bool:
-    return "instructions" in request
-
-
-_task = partial(
-    Task,
+INSTRUCTIONS = Task(
+    name="vflute_instructions",
+    description="Each row is asked with each of the 21 instructions of Table 8.",
+    is_for=_asks_all_instructions,
     documents=documents,
     options=Options,
     preflight=preflight,
     record=record,
+    measures=measures.INSTRUCTIONS,
     scheme=measures.SCHEME,
 )
-
-INSTRUCTIONS = _task(
-    name="vflute_instructions",
-    description="Each row is asked with each of the 21 instructions of Table 8.",
-    is_for=_is_for_all_instructions,
-    measures=measures.INSTRUCTIONS,
-)
-VFLUTE = _task(
+VFLUTE = Task(
     name="vflute",
     description="Does a picture entail or contradict a figurative claim, and why?",
+    documents=documents,
+    options=Options,
+    preflight=preflight,
+    record=record,
     measures=measures.VFLUTE,
     boards=(measures.FIGLANG24,),
+    scheme=measures.SCHEME,
 )
 TASKS = (INSTRUCTIONS, VFLUTE)
-"""A request is for the first of them that takes it."""
+"""The first task whose `Task.is_for` accepts a request gets it. `VFLUTE` accepts every request."""
 
-INSTRUCTIONS_METRICS, VFLUTE_METRICS = INSTRUCTIONS.metric_list, VFLUTE.metric_list
+INSTRUCTIONS_METRICS = INSTRUCTIONS.metric_list
+VFLUTE_METRICS = VFLUTE.metric_list

@@ -24,7 +24,7 @@ def test_each_image_of_a_category_is_the_answer_once_among_the_published_images_
     name: str,
 ) -> None:
     count, base, category = random_tables.CONFIGURATIONS[name]
-    images = tables.images("figlang_mini_irfl", base).rows
+    images = tables.read_base_table("figlang_mini_irfl", base).rows
     found = random_tables.load("figlang_mini_irfl", name)
     expected = {(image.phrase, image.answer) for image in images if image.type == category}
     assert sorted((row.phrase, row.answer) for row in found.rows) == sorted(expected)

@@ -45,7 +45,7 @@ def chi_square(counts: Counter[int]) -> float:
 @pytest.mark.usefixtures("released")
 def test_counts_of_the_released_detection_tables() -> None:
     idioms, metaphors, similes = (
-        tables.detection("IRFL", f"{kind}-detection-task").rows
+        tables.read_detection_table("IRFL", f"{kind}-detection-task").rows
         for kind in ("idiom", "metaphor", "simile")
     )
     assert (len(idioms), len(metaphors), len(similes)) == (200, 333, 277)
@@ -79,7 +79,7 @@ def test_counts_of_the_released_detection_tables() -> None:
 def test_counts_of_the_released_retrieval_tables() -> None:
     found = {}
     for kind in ("metaphor", "simile"):
-        rows = tables.retrieval("IRFL", f"{kind}-retrieval-task").rows
+        rows = tables.read_retrieval_table("IRFL", f"{kind}-retrieval-task").rows
         assert {row.type for row in rows} == {"FvsPL"}
         sizes = [len(row.positives) for row in rows]
         negatives = sum(len(row.negatives) for row in rows)
@@ -108,14 +108,14 @@ def test_a_row_is_named_by_its_line_where_cells_before_it_have_line_breaks(
     rows = [metaphor_row(phrase="a\nb\nc"), metaphor_row(10, phrase="d\ne", type="?")]
     write_table(tmp_path / "figlang_mini_irfl", "metaphor-detection-task", rows)
     with pytest.raises(DataError, match=r"csv, line 5: type is '\?'"):
-        tables.detection("figlang_mini_irfl", "metaphor-detection-task")
+        tables.read_detection_table("figlang_mini_irfl", "metaphor-detection-task")
 
 
 def test_a_place_depends_on_table_row_and_phrase() -> None:
-    base = [rows.answer_place("a", number, "p", 4) for number in range(64)]
-    assert base == [rows.answer_place("a", number, "p", 4) for number in range(64)]
-    assert base != [rows.answer_place("b", number, "p", 4) for number in range(64)]
-    assert base != [rows.answer_place("a", number, "q", 4) for number in range(64)]
+    base = [rows.answer_index("a", number, "p", 4) for number in range(64)]
+    assert base == [rows.answer_index("a", number, "p", 4) for number in range(64)]
+    assert base != [rows.answer_index("b", number, "p", 4) for number in range(64)]
+    assert base != [rows.answer_index("a", number, "q", 4) for number in range(64)]
 
 
 def test_documents_of_detection(local: Path) -> None:
@@ -180,6 +180,6 @@ def test_images_of_a_ranking_stand_in_the_order_of_their_ids(local: Path) -> Non
 
 def test_text_as_the_authors_give_it_to_matching_models() -> None:
     doc = {"phrase": "white hat", "definitions": ["A good person", "A hero"]}
-    assert rows.text(doc) == "white hat.A good person.A hero."
-    assert rows.text(doc, phrase_only=True) == "white hat"
-    assert rows.text({"phrase": "He is a fox", "definitions": []}) == "He is a fox"
+    assert rows.phrase_text(doc) == "white hat.A good person.A hero."
+    assert rows.phrase_text(doc, phrase_only=True) == "white hat"
+    assert rows.phrase_text({"phrase": "He is a fox", "definitions": []}) == "He is a fox"

@@ -38,7 +38,7 @@ def test_every_task_finds_its_documents_and_asks(path: Path) -> None:
     documents = rows.documents(request, check_images=True)
     assert ("rotation" in documents[0]["id"]) == path.stem.endswith("_circular")
     assert ("positive" in documents.column_names) == ("retrieve" in path.stem)
-    whole = rows.text(documents[0])
+    whole = rows.phrase_text(documents[0])
     for block in loaded["lmms_eval_specific_kwargs"].values():
         assert (whole in tasks.doc_to_text(documents[0], block)) == ("phrase_only" not in path.stem)
 

@@ -55,7 +55,7 @@ def mover(values: list[float], ends: list[tuple[float, float]]) -> tuple[float, 
     return mean - below, mean + above
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_value_is_the_unweighted_mean_of_five_folds(folder: Path, tmp_path: Path) -> None:
     """What was the group of `nycc_rank_description_0` to `_4` is one task, and each of these a
     scope of it.

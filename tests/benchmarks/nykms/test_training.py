@@ -84,7 +84,7 @@ def change(folder: Path, new: Callable[[int], dict[str, Any]]) -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [pytest.param(["--alignment", "ot"], marks=pytest.mark.slow), ["--modality", "text"]],
+    [pytest.param(["--alignment", "ot"], marks=pytest.mark.long), ["--modality", "text"]],
 )
 def test_a_probe_answers_about_the_test_rows_and_beats_the_majority(
     options: list[str], towers: list[str], tmp_path: Path

@@ -1,29 +1,19 @@
-"""V-FLUTE asks something else than its options say, or an output is judged wrongly, if this
-fails.
+"""Prompts and judgement of V-FLUTE's tasks: if this fails, a model is asked something else than the
+options say, or its answer is judged wrongly.
 """
 
 from __future__ import annotations
 
-import csv
 import io
 import json
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from demo_runs import evaluate
 from PIL import Image
 from run_and_check import preflight
-from sklearn.metrics import f1_score
 
-from figlang_tasks import FigLangError, scoring
+from figlang_tasks import FigLangError
 from figlang_tasks.benchmarks.vflute import rows, tasks
-from figlang_tasks.benchmarks.vflute.benchmark import BENCHMARK
-from figlang_tasks.core.request import Request
-from figlang_tasks.harness.plugin import tasks_dir
-from figlang_tasks.report import sections
-from figlang_tasks.results import runs
 from figlang_tasks.scoring import process_results
 
 CLAIM = "My lawyer is a shark"
@@ -35,7 +25,8 @@ def png(colour: str) -> bytes:
     return stream.getvalue()
 
 
-def document(**changes: Any) -> dict[str, Any]:
+def document(**changed_columns: Any) -> dict[str, Any]:
+    """A document of the test split with instruction 19, whose question is `QUESTION`."""
     doc = {
         "dataset": "V-FLUTE",
         "request": "V-FLUTE,split=test",
@@ -51,7 +42,7 @@ def document(**changes: Any) -> dict[str, Any]:
         "instruction": 19,
         "image": {"bytes": png("red"), "path": None},
     }
-    return doc | changes
+    return doc | changed_columns
 
 
 QUESTION = (
@@ -61,8 +52,9 @@ QUESTION = (
 
 
 @pytest.fixture
-def two_shots(monkeypatch: pytest.MonkeyPatch) -> None:
-    shots = (
+def two_exemplars(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two exemplars in place of those that are drawn from the train split."""
+    exemplars = (
         document(id="a", claim="One", image=Image.new("RGB", (2, 2), "blue")),
         document(
             id="b",
@@ -72,28 +64,31 @@ def two_shots(monkeypatch: pytest.MonkeyPatch) -> None:
             instruction=13,
         ),
     )
-    monkeypatch.setattr(rows, "exemplars", lambda name, count, seed: shots[:count])
+    monkeypatch.setattr(rows, "exemplars", lambda dataset, count, seed: exemplars[:count])
 
 
-def test_few_shot_turns(two_shots: None) -> None:
+# --- prompts ---
+
+
+def test_each_exemplar_is_a_turn_with_its_own_picture_and_instruction(two_exemplars: None) -> None:
     messages = tasks.doc_to_messages(document(), {"num_shots": 2})
-    assert [turn["role"] for turn in messages] == ["user", "assistant", "user", "assistant", "user"]
-    assert messages[1]["content"] == [
-        {"type": "text", "text": "The lawyer has fins.\nLABEL: entailment"}
-    ]
-    assert 'the statement "Two"?' in messages[2]["content"][1]["text"], (
-        "an exemplar keeps its own instruction"
-    )
-    assert messages[2]["content"][0]["url"].getpixel((0, 0)) == (0, 128, 0)
+    roles = [turn["role"] for turn in messages]
+    assert roles == ["user", "assistant", "user", "assistant", "user"]
+    reference_answer = {"type": "text", "text": "The lawyer has fins.\nLABEL: entailment"}
+    assert messages[1]["content"] == [reference_answer]
+    second_picture, second_question = messages[2]["content"]
+    assert second_picture["url"].getpixel((0, 0)) == (0, 128, 0)
+    assert 'the statement "Two"?' in second_question["text"]
+
+
+def test_a_few_shot_prompt_without_turns_ends_with_the_question(two_exemplars: None) -> None:
     assert tasks.doc_to_text(document(), {"num_shots": 2}).endswith(f"\n{QUESTION}")
 
 
-def test_label_only_exemplars_are_answered_with_the_label_alone(two_shots: None) -> None:
+def test_label_only_exemplars_are_answered_with_the_label_alone(two_exemplars: None) -> None:
     messages = tasks.doc_to_messages(document(), {"num_shots": 2, "label_only": True})
-    assert [turn["content"][0]["text"] for turn in messages[1::2]] == [
-        "entailment",
-        "contradiction",
-    ]
+    answers = [turn["content"][0]["text"] for turn in messages if turn["role"] == "assistant"]
+    assert answers == ["entailment", "contradiction"]
 
 
 def test_blind_shows_a_white_square() -> None:
@@ -101,15 +96,15 @@ def test_blind_shows_a_white_square() -> None:
     assert picture.getextrema() == ((255, 255),) * 3
 
 
-def test_label_only_and_fixed_instruction() -> None:
+def test_label_only_asks_for_one_word_behind_the_question() -> None:
     text = tasks.doc_to_text(document(claim='Who said "why?"'), {"label_only": True})
-    assert (
-        text == 'Does the image entail or contradict the claim "Who said "why?""? '
-        "Answer with one word: entailment or contradiction."
-    )
-    assert tasks.doc_to_text(document(), {"instruction": 2}).startswith(
-        "Does this image confirm or deny the claim"
-    )
+    question = 'Does the image entail or contradict the claim "Who said "why?""?'
+    assert text == f"{question} Answer with one word: entailment or contradiction."
+
+
+def test_the_option_instruction_replaces_the_instruction_of_the_row() -> None:
+    text = tasks.doc_to_text(document(), {"instruction": 2})
+    assert text.startswith("Does this image confirm or deny the claim")
 
 
 def test_a_claim_is_never_read_as_a_template_or_an_instruction() -> None:
@@ -117,32 +112,41 @@ def test_a_claim_is_never_read_as_a_template_or_an_instruction() -> None:
     assert f'"{claim}"' in tasks.doc_to_text(document(claim=claim), {})
 
 
-def test_scene_graph_rounds() -> None:
-    doc = document(claim="Is it a shark? Yes")
-    first = tasks.scene_graph_doc_to_text(doc, {})
-    assert isinstance(first, str)
-    assert first.startswith(
-        'Question: Does the image entail or contradict the claim "Is it a shark Yes"\nFor the'
+# --- the two calls of a scene-graph run ---
+
+
+def test_the_first_call_asks_for_a_scene_graph_without_the_claims_question_mark() -> None:
+    prompt = tasks.scene_graph_doc_to_text(document(claim="Is it a shark? Yes"), {})
+    assert isinstance(prompt, str)
+    question = 'Question: Does the image entail or contradict the claim "Is it a shark Yes"'
+    assert prompt.startswith(f"{question}\nFor the")
+
+
+def test_the_second_call_shows_the_scene_graph_and_asks_the_question() -> None:
+    scene_graph = ' {"a": 1}\n'
+    payload = tasks.scene_graph_doc_to_text(
+        document(), {}, previous_output=[scene_graph], round_idx=1
     )
-    second = tasks.scene_graph_doc_to_text(doc, {}, previous_output=[' {"a": 1}\n'], round_idx=1)
-    assert isinstance(second, tuple)
-    visuals, prompt, terminal, outputs, info = second
-    assert visuals is not None and visuals[0].size == (4, 4)
+    assert isinstance(payload, tuple)
+    pictures, prompt, is_finished, outputs, state = payload
+    assert pictures is not None and pictures[0].size == (4, 4)
     assert prompt is not None and prompt.startswith(
         'Scene Graph:\n{"a": 1}\nUse the image and scene graph as context'
     )
-    assert prompt.endswith(f"Question:\n{tasks.doc_to_text(doc, {})}")
-    assert (terminal, outputs, info) == (False, [' {"a": 1}\n'], None)
-    last = tasks.scene_graph_doc_to_text(
-        doc, {}, previous_output=["graph", "It is.\nLABEL: entailment"], round_idx=2
-    )
-    assert isinstance(last, tuple) and last[2] is True
-    judged = tasks.scene_graph_process_results(doc, last[3])
-    assert judged["acc"] == 1.0
-    assert json.loads(last[3][0])["scene_graph"] == "graph"
+    assert prompt.endswith(f"Question:\n{QUESTION}")
+    assert (is_finished, outputs, state) == (False, [scene_graph], None)
 
 
-def test_a_task_in_two_calls_takes_no_exemplars() -> None:
+def test_after_the_second_call_its_answer_is_judged() -> None:
+    outputs = ["graph", "It is.\nLABEL: entailment"]
+    payload = tasks.scene_graph_doc_to_text(document(), {}, previous_output=outputs, round_idx=2)
+    assert isinstance(payload, tuple) and payload[2] is True
+    final_outputs = payload[3]
+    assert json.loads(final_outputs[0])["scene_graph"] == "graph"
+    assert tasks.scene_graph_process_results(document(), final_outputs)["acc"] == 1.0
+
+
+def test_a_scene_graph_task_refuses_exemplars() -> None:
     config = {
         "task": "mine",
         "dataset_name": "figlang_mini,split=test",
@@ -152,12 +156,16 @@ def test_a_task_in_two_calls_takes_no_exemplars() -> None:
         preflight(config | {"lmms_eval_specific_kwargs": {"default": {"num_shots": 5}}})
 
 
+# --- the judgement ---
+
+
 @pytest.mark.parametrize(
-    ("label", "output", "f1", "acc", "parsed", "disagree"),
+    ("label", "output", "gold_and_predicted", "acc", "parse_rate", "parse_disagreement"),
     [
         ("entailment", "Fins.\nLABEL: entailment", (1, 1), 1.0, 1.0, 0.0),
         ("contradiction", "Fins.\nLABEL: entailment", (0, 1), 0.0, 1.0, 0.0),
         ("contradiction", "I cannot see the image.", (0, None), 0.0, 0.0, 0.0),
+        # The authors' rules find "entail" first; a careful reader reads the contradiction.
         (
             "contradiction",
             "It does not entail the claim; it contradicts it.",
@@ -168,110 +176,41 @@ def test_a_task_in_two_calls_takes_no_exemplars() -> None:
         ),
     ],
 )
-def test_judging(
-    label: str, output: str, f1: tuple, acc: float, parsed: float, disagree: float
+def test_an_answer_is_judged_by_the_authors_rules(
+    label: str,
+    output: str,
+    gold_and_predicted: tuple[int, int | None],
+    acc: float,
+    parse_rate: float,
+    parse_disagreement: float,
 ) -> None:
-    judged = process_results(document(label=label), [output])
-    record = judged.pop("sample")
-    assert (record["task"], record["request"]) == ("vflute", "V-FLUTE,split=test")
-    assert (record["gold"], record["predicted"]) == f1
-    assert (record["id"], record["report_group"], record["reference"]) == (
-        "vismet-test-3",
-        "vismet",
-        "The lawyer has fins.",
-    )
-    assert judged == dict.fromkeys(("f1@0", "f1@53", "f1@60", "explanation_score")) | {
+    values = process_results(document(label=label), [output])
+    record = values.pop("sample")
+    assert (record["gold"], record["predicted"]) == gold_and_predicted
+    values_without_scores = dict.fromkeys(("f1@0", "f1@53", "f1@60", "explanation_score"))
+    assert values == values_without_scores | {
         "acc": acc,
-        "parse_rate": parsed,
-        "parse_disagreement": disagree,
+        "parse_rate": parse_rate,
+        "parse_disagreement": parse_disagreement,
     }
 
 
+def test_a_record_holds_task_request_source_and_reference() -> None:
+    record = process_results(document(), ["Fins.\nLABEL: entailment"])["sample"]
+    assert (record["task"], record["request"]) == ("vflute", "V-FLUTE,split=test")
+    assert (record["id"], record["report_group"]) == ("vismet-test-3", "vismet")
+    assert record["reference"] == "The lawyer has fins."
+
+
 @pytest.mark.parametrize("output", ["", "a graph", "[1]", '{"answer": "x"}'])
-def test_a_two_stage_run_without_its_second_stage_is_no_answer(output: str) -> None:
-    judged = tasks.scene_graph_process_results(document(), [output])
-    assert judged["sample"]["predicted"] is None
-    assert judged["sample"]["explanation"] == ""
+def test_a_scene_graph_run_without_its_second_call_has_no_answer(output: str) -> None:
+    record = tasks.scene_graph_process_results(document(), [output])["sample"]
+    assert record["predicted"] is None
+    assert record["explanation"] == ""
 
 
-def test_the_explanation_of_a_two_stage_run_speaks_of_the_image() -> None:
+def test_the_explanation_of_a_scene_graph_run_speaks_of_the_image() -> None:
     stages = {"scene_graph": "g", "answer": "The scene graph has a red_dog.\nLABEL: entailment"}
-    judged = tasks.scene_graph_process_results(document(), [json.dumps(stages)])
-    assert judged["sample"]["explanation"] == "The image has a red dog."
-    assert (judged["sample"]["task"], judged["sample"]["request"]) == (
-        "vflute",
-        "V-FLUTE,split=test",
-    )
-
-
-# --- all instructions ---
-
-
-def test_values_over_all_instructions_are_their_mean_and_spread(tmp_path: Path) -> None:
-    """Each of the 21 tasks that were `vflute_instruction_01` to `_21` is a scope, with its own
-    value and interval.
-    """
-    (tmp_path / "every.yaml").write_text(
-        f"include: {tasks_dir()}/vflute/vflute_instructions.yaml\ntask: every\n"
-        "dataset_name: figlang_mini,split=test,instructions=all\n"
-        "lmms_eval_specific_kwargs: {default: {scorer: 'off'}}\n"
-    )
-    results = evaluate(
-        "every", "figlang_random", include_path=str(tmp_path), saved=tmp_path / "run"
-    )
-    records = [sample["sample"] for sample in results["samples"]["every"]]
-    values = results["configs"]["every"]["metadata"]["measures"]["values"]
-    assert len(records) == 21 * 76 and values["f1@0"]["all"]["rows"] == 76
-    f1s = []
-    for number in range(1, 22):
-        own = [record for record in records if record["instruction"] == number]
-        gold = [record["gold"] for record in own]
-        predicted = [
-            1 - record["gold"] if record["predicted"] is None else record["predicted"]
-            for record in own
-        ]
-        f1s.append(f1_score(gold, predicted, average="macro"))
-        scope = values["f1@0"][f"instruction_{number:02}"]
-        assert scope["value"] == pytest.approx(f1s[-1], abs=1e-12)
-        alone = scoring.evaluate(own, tasks.VFLUTE.measures, 0)["f1@0"]["all"]
-        assert (scope["low"], scope["high"], scope["rows"]) == (alone.low, alone.high, 76)
-    assert values["f1@0"]["all"]["value"] == pytest.approx(np.mean(f1s), abs=1e-12)
-    assert values["f1@0_sd"]["all"]["value"] == pytest.approx(np.std(f1s, ddof=1), abs=1e-12)
-    # The rows are the same for all instructions, so that their mean is no surer than 21 times as
-    # many rows would say.
-    whole = values["f1@0"]["all"]
-    independent = (
-        np.mean([scope["high"] - scope["low"] for scope in values["f1@0"].values()]) / 21**0.5
-    )
-    assert (
-        whole["low"] < whole["value"] < whole["high"] and whole["high"] - whole["low"] > independent
-    )
-
-    shown = [
-        each
-        for group in sections.build([runs.read(str(tmp_path / "run"))])
-        for each in group.sections
-    ]
-    (chart,) = next(each for each in shown if each.id.endswith("-instructions")).charts
-    drawn = [float(row["value"]) for row in csv.DictReader(io.StringIO(chart.csv))]
-    assert drawn == pytest.approx([100 * value for value in f1s], abs=1e-9)
-
-
-def test_each_row_is_asked_with_each_instruction() -> None:
-    request = Request.of("figlang_mini", split="test", instructions="all")
-    documents, plain = (
-        BENCHMARK.documents(request, check_images=True),
-        rows.load("figlang_mini", "test"),
-    )
-    assert documents["id"][20:22] == [
-        f"{plain[0]['id']}-instruction21",
-        f"{plain[1]['id']}-instruction1",
-    ]
-    assert documents["data"][0] == plain["data"][0]
-    assert documents["row"][:22] == [plain[0]["id"]] * 21 + [plain[1]["id"]]
-    for doc in list(documents)[:21]:
-        assert tasks.doc_to_text(doc) == tasks.doc_to_text(
-            plain[0], {"instruction": doc["instruction"]}
-        )
-    record = process_results(documents[5], ["LABEL: entailment"])["sample"]
-    assert (record["task"], Request.parse(record["request"])) == ("vflute_instructions", request)
+    record = tasks.scene_graph_process_results(document(), [json.dumps(stages)])["sample"]
+    assert record["explanation"] == "The image has a red dog."
+    assert (record["task"], record["request"]) == ("vflute", "V-FLUTE,split=test")

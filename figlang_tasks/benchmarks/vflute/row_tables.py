@@ -1,0 +1,176 @@
+"""Reads V-FLUTE's rows as a table: those of the release, or rows of the user in their place.
+
+The user's rows of a split are in ``$FIGLANG_DATA_DIR/V-FLUTE/test.csv``, else ``test.jsonl`` (also
+``train``, ``validation``), with the columns `USER_COLUMNS` and, if wanted, `OPTIONAL_COLUMNS`
+(docs/cards/vflute.md).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from loguru import logger
+
+from figlang_tasks.core import hub, images, row_files
+from figlang_tasks.core.benchmark import source_of
+from figlang_tasks.core.errors import DataError, PartMissing
+
+if TYPE_CHECKING:
+    import datasets
+
+TEXT_COLUMNS = ("claim", "label", "explanation", "phenomenon", "source_dataset")
+"""The columns of the release; it has `image` too."""
+
+USER_COLUMNS = ("id", "image", "claim", "label", "explanation")
+"""The columns that a file of the user must have."""
+
+OPTIONAL_COLUMNS = ("source_dataset", "phenomenon")
+"""The columns that a file of the user may have; without them these texts are empty."""
+
+# A source becomes part of the names of metrics (f1@0_muse), in which `all` and the ends ci_low and
+# ci_high mean something else.
+_SOURCE_NAME = re.compile(r"(?!all$|.*ci_(low|high)$)[\w-]{1,60}")
+
+
+class RowTable(NamedTuple):
+    """The rows of a split, and what is wrong with them.
+
+    Attributes:
+        rows: the columns `TEXT_COLUMNS`, `image` (undecoded), `id`, and `location`, which
+            names a row in messages.
+        faults: a message for each fault; rows of the user with a fault are left out.
+    """
+
+    rows: datasets.Dataset
+    faults: list[str]
+
+
+# --- the release ---
+
+
+def read_release(dataset: str, split: str) -> RowTable:
+    """The released rows of a split, from the hub, ``FIGLANG_DATA_DIR`` or this package.
+
+    Ids are those of the release: the source, the split, and the row's index in the split
+    (``muse-test-7``).
+
+    Raises:
+        DataError: there is no such split, or it cannot be read.
+        PartMissing: the folder of the dataset has no file of the split.
+    """
+    source = source_of(dataset)
+    if split not in source.splits:
+        raise DataError(f"{dataset} has no split {split!r}; it has: {', '.join(source.splits)}")
+    folder = hub.snapshot(source, ["README.md", f"*{split}-*.parquet"]).folder
+    files = hub.split_files(dataset, split, folder)
+    if not files:
+        raise PartMissing(_no_file_message(source, split, folder))
+
+    location = f"{dataset}: split {split!r} in {folder}"
+    rows = hub.read_parquet(files, ["image", *TEXT_COLUMNS], location)
+    faults: list[str] = []
+    published_rows = source.splits[split]
+    if len(rows) != published_rows:
+        faults.append(
+            f"{location} has {len(rows)} rows, the published one has {published_rows}. Ids and"
+            " instructions depend on the row order of the whole split; to run fewer rows use"
+            " --limit."
+        )
+    ids: list[str] = []
+    places: list[str] = []
+    for row_index, source_dataset in enumerate(rows["source_dataset"]):
+        row_id = f"{source_dataset}-{split}-{row_index}"
+        ids.append(row_id)
+        places.append(f"{dataset}/{split} row {row_index} ({row_id})")
+    rows = images.undecoded(rows, f"{dataset}/{split}")
+    return RowTable(rows.add_column("id", ids).add_column("location", places), faults)
+
+
+def _no_file_message(source: hub.Source, split: str, folder: Path) -> str:
+    """The message about a folder without a Parquet file of a split: what is there, what to do."""
+    parquet_files = [str(path.relative_to(folder)) for path in folder.glob("**/*.parquet")]
+    message = (
+        f"{source.name}: no file {split}-*.parquet for split {split!r} in {folder} (parquet files"
+        f" there: {', '.join(sorted(parquet_files)) or 'none'}). The folder must have the layout of"
+        " the hub repository: data/<split>-00000-of-0000N.parquet"
+    )
+    if source.bring:
+        message += f"; for rows of your own see {source.bring}"
+    return message
+
+
+# --- rows of the user ---
+
+
+def find_user_file(dataset: str, split: str) -> Path | None:
+    """The user's file with rows of a split; None if there is none, so that the release is read."""
+    folder = hub.local_folder(source_of(dataset))
+    if folder is None:
+        return None
+    for suffix in (".csv", ".jsonl"):
+        path = folder / f"{split}{suffix}"
+        if path.exists():
+            return path
+    return None
+
+
+def read_user_file(path: Path, split_name: str) -> RowTable:
+    """The rows of a user's file. Their claims, labels and pictures are not checked here.
+
+    Args:
+        path: the file (`find_user_file`).
+        split_name: dataset and split (``V-FLUTE/test``), for the log.
+    """
+    import datasets
+
+    rows, faults = row_files.valid(row_files.lines(path, USER_COLUMNS), _user_row, key=_unique_id)
+    if not rows and not faults:
+        faults = [
+            f"{path} has no rows: write one for each picture and claim (`figlang data template"
+            " vflute` does)"
+        ]
+    logger.info(f"figlang_tasks: {split_name}: {len(rows)} rows of your own from {path}")
+
+    text_type = datasets.Value("string")
+    column_types = dict.fromkeys((*TEXT_COLUMNS, "id", "location"), text_type)
+    column_types["image"] = datasets.Image(decode=False)
+    columns: dict[str, list[object]] = {}
+    for column in column_types:
+        columns[column] = [row[column] for row in rows]
+    table = datasets.Dataset.from_dict(columns, datasets.Features(column_types))
+    return RowTable(table, faults)
+
+
+def _user_row(cells: Mapping[str, Any], location: str) -> dict[str, object]:
+    """A row of the user in the columns of `RowTable`.
+
+    Args:
+        cells: the row as it stands in the file, by column.
+        location: file and line, for messages.
+
+    Raises:
+        DataError: a text is missing, or the source cannot be part of a metric's name.
+    """
+    row_id = row_files.text(cells, "id", location)
+    location = f"{location} ({row_id[:80]})"
+    texts: dict[str, str] = {}
+    for column in USER_COLUMNS:
+        texts[column] = row_files.text(cells, column, location)
+    for column in OPTIONAL_COLUMNS:
+        texts[column] = row_files.text(cells, column, location, optional=True)
+    source_dataset = texts["source_dataset"]
+    if source_dataset and not _SOURCE_NAME.fullmatch(source_dataset):
+        raise DataError(
+            f"{location}: source_dataset is {row_files.brief(source_dataset)}; it becomes part of"
+            " the names of metrics: write letters, digits, _ and - (60 at most), not `all`"
+        )
+    picture = {"bytes": None, "path": texts["image"]}
+    return {**texts, "location": location, "image": picture}
+
+
+def _unique_id(row: Mapping[str, object]) -> str:
+    """What no two rows may share, as messages name it: ``the id example-1``."""
+    return f"the id {row['id']}"
