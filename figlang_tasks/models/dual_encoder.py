@@ -325,26 +325,26 @@ class Features:
     """Normalised features of the images and texts of requests.
 
     Attributes:
-        plan: what each request compares, in the order of the requests.
+        comparisons: what each request compares, in the order of the requests.
         images: float32 [width], by `content_key`.
         texts: float32 [width], by text.
     """
 
-    plan: list[Comparison]
+    comparisons: list[Comparison]
     images: dict[str, Floats]
     texts: dict[str, Floats]
 
-    def shown(self) -> list[set[str]]:
+    def keys_of_requests(self) -> list[set[str]]:
         """The keys of the images, and the texts, of each request."""
-        return [{*comparison.image_keys, *comparison.texts} for comparison in self.plan]
+        return [{*comparison.image_keys, *comparison.texts} for comparison in self.comparisons]
 
-    def seen(self) -> set[str]:
+    def all_keys(self) -> set[str]:
         """The keys of the images, and the texts, of all requests."""
-        return set().union(*self.shown())
+        return set().union(*self.keys_of_requests())
 
     def pairs(self) -> Iterator[tuple[Floats, Floats]]:
         """Yield images and texts of each request, float32 [n, width]; one of them is [1, width]."""
-        for comparison in self.plan:
+        for comparison in self.comparisons:
             images = np.stack([self.images[key] for key in comparison.image_keys])
             texts = np.stack([self.texts[text] for text in comparison.texts])
             yield images, texts
@@ -352,7 +352,7 @@ class Features:
     def answers(self, score: ScoresOfPairs) -> list[str]:
         """The answers to the requests, in their order, by a function that scores pairs."""
         answers: list[str] = []
-        for comparison, (images, texts) in zip(self.plan, self.pairs(), strict=True):
+        for comparison, (images, texts) in zip(self.comparisons, self.pairs(), strict=True):
             answers.append(comparison.answer(score(images, texts)))
         return answers
 

@@ -219,7 +219,7 @@ class Network:
             self._require_question(arguments.task, document)
             picture = partial(_first_picture, arguments.doc_to_visual, document)
             examples.append(Example(document[column], picture))
-            training_keys.append(seen(document, column))
+            training_keys.append(training_key(document, column))
         self._probe.refuse_seen(training_keys)
         answer_words: Sequence[str] = self._probe.settings["answers"]  # of the labels 0 and 1
         predicted = labels(self.network, examples, self._batch_size)
@@ -248,6 +248,6 @@ def _first_picture(
     return pictures[0]
 
 
-def seen(document: Document, reads: str) -> str:
+def training_key(document: Document, reads: str) -> str:
     """What ``Probe.seen`` keeps of a row: its picture's name, and its text."""
     return f"{document['cartoon']}\n{document[reads]}"

@@ -47,7 +47,7 @@ class Network:
                 raise FigLangError(only_ranks("figlang_probe", arguments.task))
         self._encoder.task_dict = documents
         features = self._encoder.features(arguments_of_requests)
-        self._probe.refuse_seen(features.seen())
+        self._probe.refuse_seen(features.all_keys())
         return answers(features, self._weights)
 
 
