@@ -62,7 +62,7 @@ def threads(count: int) -> Iterator[ThreadPoolExecutor]:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-class Batches:
+class BatchRunner:
     """Runs batches, and halves their size for good whenever one of them runs out of memory.
 
     Not accelerate's ``find_executable_batch_size``, which begins again from the first item.

@@ -8,10 +8,10 @@ from typing import NamedTuple, TypeVar
 
 from PIL import Image
 
+from figlang_tasks.core import score_requests
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.images import content_key
 from figlang_tasks.core.row_files import brief
-from figlang_tasks.core.score_requests import answer, score_request
 from figlang_tasks.metrics.explanation.compute import is_out_of_memory
 
 from .requests import Document, SimpleArguments, errors_naming
@@ -56,7 +56,7 @@ class Comparison:
             CLIPError: a score is NaN or infinite.
         """
         try:
-            return answer(scores)
+            return score_requests.answer(scores)
         except ValueError as error:
             raise CLIPError(f"figlang_clip: {self.row}: {error}") from error
 
@@ -72,12 +72,12 @@ def read_comparison(
     """
     row = f"task {request.task}, document {request.doc_id}"
     with errors_naming(CLIPError, f"figlang_clip: {row}"):
-        wanted_scores = score_request(request.generation_kwargs, doc)
-        assert wanted_scores is not None, "the caller has refused requests for words"
+        score_request = score_requests.score_request(request.generation_kwargs, doc)
+        assert score_request is not None, "the caller has refused requests for words"
         images = [_rgb(image) for image in request.doc_to_visual(doc) or ()]
         image_keys = [content_key(image) for image in images]
 
-    kind = wanted_scores.kind
+    kind = score_request.kind
     if not images or (kind == "candidates" and len(images) > 1):
         needed = "one" if kind == "candidates" else "at least one"
         raise CLIPError(
@@ -88,7 +88,7 @@ def read_comparison(
             f"figlang_clip: {row}: its text contains <image>, which this model does not use."
             " Give the task a block only_scores in lmms_eval_specific_kwargs"
         )
-    texts = wanted_scores.candidates or (request.context,)
+    texts = score_request.candidates or (request.context,)
     return Comparison(row, image_keys, texts), images
 
 
@@ -104,7 +104,7 @@ def naming_rows(
 ) -> Callable[[Sequence[_Item]], _Result]:
     """`step`, which works on a batch, with errors that name the row of the item at fault.
 
-    An error for want of memory passes as it is: `Batches` halves the batch.
+    An error for want of memory passes as it is: `BatchRunner` halves the batch.
 
     Args:
         step: works on a batch of items.

@@ -36,7 +36,7 @@ from tqdm import tqdm
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.score_requests import KEY, KINDS, only_ranks
 
-from .ahead import THREADS, Batches, results_ahead, threads
+from .ahead import THREADS, BatchRunner, results_ahead, threads
 from .arguments import check_arguments, require_checkpoint, whole_number
 from .base import ModelBase
 from .checkpoints import commit_of
@@ -105,9 +105,9 @@ class FigLangCLIP(ModelBase):
             size = AUTO_BATCH
         else:
             size = whole_number("figlang_clip", "batch_size", batch_size)
-        self.images = Batches(size, "image")
-        self.texts = Batches(TEXTS, "text")
-        self.pairs = Batches(size, "pair")
+        self.images = BatchRunner(size, "image")
+        self.texts = BatchRunner(TEXTS, "text")
+        self.pairs = BatchRunner(size, "pair")
         self.device = self.accelerator.device
         if device and self._world_size == 1:  # of several processes each has its own device
             self.device = torch.device(device)
@@ -234,9 +234,9 @@ class _ImageEncoder:
         waiting: images that are not encoded yet, by key.
     """
 
-    def __init__(self, network: Network, batches: Batches) -> None:
+    def __init__(self, network: Network, batch_runner: BatchRunner) -> None:
         self._network = network
-        self._batches = batches
+        self._batch_runner = batch_runner
         self.comparisons: list[Comparison] = []
         self.features: dict[str, Floats] = {}
         self.waiting: dict[str, Image.Image] = {}
@@ -251,7 +251,7 @@ class _ImageEncoder:
     def encode_waiting(self) -> None:
         """Encode the images that wait."""
         step = naming_rows(self._encode, partial(row_of_image, self.comparisons))
-        for image_keys, features in self._batches.run(list(self.waiting), step):
+        for image_keys, features in self._batch_runner.run(list(self.waiting), step):
             self.features.update(zip(image_keys, features, strict=True))
         self.waiting.clear()
 
@@ -269,10 +269,12 @@ class _PairMatcher:
         waiting: the image of each pair that is not matched yet.
     """
 
-    def __init__(self, network: Matcher, images: Batches, pairs: Batches) -> None:
+    def __init__(
+        self, network: Matcher, image_runner: BatchRunner, pair_runner: BatchRunner
+    ) -> None:
         self._network = network
-        self._image_batches = images
-        self._pair_batches = pairs
+        self._image_runner = image_runner
+        self._pair_runner = pair_runner
         self.comparisons: list[Comparison] = []
         self.scores: dict[Pair, float] = {}
         self.waiting: dict[Pair, Image.Image] = {}
@@ -294,11 +296,11 @@ class _PairMatcher:
             return self._network.look([image_by_key[key] for key in image_keys])
 
         named_look = naming_rows(look, partial(row_of_image, self.comparisons))
-        for image_keys, image_inputs in self._image_batches.run(list(image_by_key), named_look):
+        for image_keys, image_inputs in self._image_runner.run(list(image_by_key), named_look):
             pairs = [pair for pair in self.waiting if pair.image_key in image_keys]
             match = partial(self._match, image_keys, image_inputs)
             named_match = naming_rows(match, partial(row_of_pair, self.comparisons))
-            for matched_pairs, scores in self._pair_batches.run(pairs, named_match):
+            for matched_pairs, scores in self._pair_runner.run(pairs, named_match):
                 self.scores.update(zip(matched_pairs, scores, strict=True))
         self.waiting.clear()
 

@@ -30,7 +30,7 @@ from figlang_tasks.core import score_requests
 from figlang_tasks.core.errors import FigLangError
 
 from . import DocumentIdsByTask, vlm_loading
-from .ahead import Batches
+from .ahead import BatchRunner
 from .arguments import check_arguments, require_checkpoint, whole_number
 from .base import ModelBase
 from .messages import Message, parts_of
@@ -138,7 +138,7 @@ class FigLangVLM(ModelBase):
         # The configuration first, a single file: where no hub can be reached, transformers tries
         # each of the processor's six for half a minute.
         config = vlm_loading.load_config(pretrained, **source)
-        self._batches = Batches(_usable_batch_size(config, requests_per_batch), "request")
+        self._batch_runner = BatchRunner(_usable_batch_size(config, requests_per_batch), "request")
         self.processor = vlm_loading.load_processor(pretrained, chat_template, **source)
         self.pictures = PictureProcessing(self.processor)
         self._set_image_options(image_options)
@@ -191,7 +191,7 @@ class FigLangVLM(ModelBase):
     @property
     def batch_size(self) -> int:
         """Requests of a batch; falls when memory runs out."""
-        return self._batches.size
+        return self._batch_runner.size
 
     @property
     def padded_pictures(self) -> DocumentIdsByTask:
@@ -299,7 +299,9 @@ class FigLangVLM(ModelBase):
         self, requests: RequestsByIndex, run_batch: _RunBatch
     ) -> Iterator[tuple[Conversation, _Output]]:
         """Yield each conversation of the requests with what the model gives for it."""
-        batches = batches_ahead(requests, self.conversations_of, self.input_maker, self._batches)
+        batches = batches_ahead(
+            requests, self.conversations_of, self.input_maker, self._batch_runner
+        )
         with closing(batches):
             for batch in batches:
                 yield from self._run_within_memory(batch, run_batch)
@@ -325,7 +327,9 @@ class FigLangVLM(ModelBase):
         outputs: list[tuple[Conversation, _Output]] = []
         with naming(rows_of(batch.conversations)):
             try:
-                for conversations, outputs_of_part in self._batches.run(batch.conversations, step):
+                for conversations, outputs_of_part in self._batch_runner.run(
+                    batch.conversations, step
+                ):
                     outputs.extend(zip(conversations, outputs_of_part, strict=True))
             except MemoryError as error:
                 raise self._out_of_memory(error, attempted) from error

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from lmms_eval.api.instance import Instance
 
-from .ahead import THREADS, Batches, results_ahead, threads
+from .ahead import THREADS, BatchRunner, results_ahead, threads
 from .vlm_conversations import Conversation, RequestsByIndex
 from .vlm_inputs import Batch, InputMaker
 
@@ -24,7 +24,7 @@ def batches_ahead(
     requests: RequestsByIndex,
     conversations_of: ConversationsOf,
     input_maker: InputMaker,
-    batches: Batches,
+    batch_runner: BatchRunner,
 ) -> Generator[Batch]:
     """Yield batches with their tensors on the CPU, in order.
 
@@ -35,7 +35,7 @@ def batches_ahead(
         requests: those to be answered; they have equal ``generation_kwargs``.
         conversations_of: reads a request, with its pictures.
         input_maker: makes the tensors.
-        batches: its size is looked up for each batch, since it falls when memory runs out.
+        batch_runner: its size is looked up for each batch, since it falls when memory runs out.
     """
     with threads(THREADS) as readers, threads(1) as maker:
 
@@ -44,7 +44,7 @@ def batches_ahead(
             index, request = indexed_request
             return readers.submit(conversations_of, index, request)
 
-        requests_ahead = max(THREADS, batches.size)
+        requests_ahead = max(THREADS, batch_runner.size)
         read_requests = results_ahead(read, requests.items(), requests_ahead)
         conversations = chain.from_iterable(result for _, result in read_requests)
 
@@ -52,13 +52,13 @@ def batches_ahead(
             """Begin to make the tensors of a batch."""
             return maker.submit(input_maker.make, batch)
 
-        grouped = _grouped(conversations, batches)
+        grouped = _grouped(conversations, batch_runner)
         for _, batch in results_ahead(make, grouped, BATCHES_AHEAD):
             yield batch
 
 
 def _grouped(
-    conversations: Iterable[Conversation], batches: Batches
+    conversations: Iterable[Conversation], batch_runner: BatchRunner
 ) -> Iterator[list[Conversation]]:
     """Yield batches, each of conversations with as many images.
 
@@ -72,6 +72,6 @@ def _grouped(
         batch.append(conversation)
         score_request = conversation.score_request
         scores_candidates = score_request is not None and score_request.kind == "candidates"
-        if scores_candidates or len(batch) >= batches.size:
+        if scores_candidates or len(batch) >= batch_runner.size:
             yield waiting.pop(image_count)
     yield from waiting.values()

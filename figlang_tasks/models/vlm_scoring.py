@@ -20,7 +20,7 @@ import torch
 from loguru import logger
 from torch.nn import functional
 
-from .ahead import Batches
+from .ahead import BatchRunner
 from .vlm_answer_tokens import answer_tokens, joiner
 from .vlm_cache import SharedPrefix, for_rows
 
@@ -72,7 +72,7 @@ class Scorer:
         self.model = model
         self.tokenizer = tokenizer
         self.shared = True
-        self._batches = Batches(MAX_TOKENS, "candidate")
+        self._batch_runner = BatchRunner(MAX_TOKENS, "candidate")
         # A prompt with an image takes another way through a model than one without: each set of
         # names of inputs is checked once.
         self._checked: set[frozenset[str]] = set()
@@ -188,7 +188,7 @@ class Scorer:
         while waiting:
             batch = _next_batch(waiting, tokens, prefix["input_ids"].shape[1])
             try:
-                for indices, later_log_probs in self._batches.run(batch, run):
+                for indices, later_log_probs in self._batch_runner.run(batch, run):
                     for index, later in zip(indices, later_log_probs, strict=True):
                         log_probs[index] += later
             except MemoryError:

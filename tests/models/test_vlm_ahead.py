@@ -24,7 +24,7 @@ from vlm_requests import (
 
 from figlang_tasks.core.score_requests import KEY
 from figlang_tasks.models import vlm_batches
-from figlang_tasks.models.ahead import THREADS, Batches, results_ahead, threads
+from figlang_tasks.models.ahead import THREADS, BatchRunner, results_ahead, threads
 
 
 def documents(
@@ -54,16 +54,16 @@ def test_a_batch_that_runs_out_of_memory_is_halved_for_good(warnings_of_loguru: 
             raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB")
         return sum(items)
 
-    batches = Batches(6, "request")
-    sums = [(list(items), total) for items, total in batches.run(range(7), step)]
+    runner = BatchRunner(6, "request")
+    sums = [(list(items), total) for items, total in runner.run(range(7), step)]
     assert sums == [([0, 1, 2], 3), ([3, 4, 5], 12), ([6], 6)]
-    list(batches.run(range(4), step))
+    list(runner.run(range(4), step))
     assert sizes_tried == [6, 3, 3, 1, 3, 1]
-    assert batches.size == 3
+    assert runner.size == 3
     (warning,) = warnings_of_loguru
     assert "out of memory with a batch of 6 (request); going on with 3" in warning
     with pytest.raises(MemoryError, match="not enough memory for one request"):
-        list(batches.run(range(4), functools.partial(step, most=0)))
+        list(runner.run(range(4), functools.partial(step, most=0)))
 
 
 def test_results_come_in_order_and_only_so_much_is_done_ahead() -> None:

@@ -278,8 +278,8 @@ def _without_shown(training: _Images, test_keys: set[str]) -> _Images:
 
     Args:
         training: the training data.
-        test_keys: texts of the test, and keys of its images (`Features.all_keys`). Equal images have
-            equal keys, whatever their uuid is.
+        test_keys: texts of the test, and keys of its images (`Features.all_keys`). Equal images
+            have equal keys, whatever their uuid is.
     """
     kept_indices: list[int] = []
     for index, training_keys in enumerate(training.features.keys_of_requests()):
