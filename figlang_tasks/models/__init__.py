@@ -1,6 +1,7 @@
 """Model classes for lmms-eval: the list that the entry point hands over, and questions about them.
 
-Nothing heavy is imported at the top: lmms-eval imports this package whenever it looks for models.
+Nothing heavy is imported at the top: lmms-eval 0.7.3 calls the entry point, and so imports this
+package, whenever it is imported itself.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ class Offline(ModelBase):
         device: str | None = None,
         **unknown: object,
     ) -> None:
-        """Accept the arguments that lmms-eval hands to every class, and use none of them."""
+        """Accept the arguments that lmms-eval 0.7.3 hands to every class, and use none of them."""
         if unknown:
             name = f"figlang_{type(self).__name__.lower()}"
             raise FigLangError(f"{name} takes no argument {', '.join(sorted(unknown))}")

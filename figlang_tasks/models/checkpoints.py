@@ -22,11 +22,10 @@ class LoadingInfo(TypedDict):
 
 @contextmanager
 def loading(name: str, part: str, checkpoint: str) -> Iterator[None]:
-    """Turn any exception raised inside, while a checkpoint is loaded, into one message with a
-    remedy.
+    """Turn any exception raised inside into one `FigLangError` with a remedy.
 
-    Nothing is downloaded inside if the hub refuses the checkpoint, or cannot be reached: then only
-    the cache can have it.
+    Inside, a checkpoint is loaded, and its own code may run. Nothing is downloaded inside if the
+    hub refuses the checkpoint, or cannot be reached: then only the cache can have it.
 
     Args:
         name: the name after ``--model``, for the message.

@@ -85,6 +85,7 @@ class Settings:
     max_norm: float = 1.0
 
     def __post_init__(self) -> None:
+        """Refuse settings that are not valid, or do not go together."""
         for name, valid in _VALID_CHOICES.items():
             choice = getattr(self, name)
             if choice not in valid:

@@ -99,7 +99,7 @@ def _rgb(image: Image.Image) -> Image.Image:
 # --- errors ---
 
 
-def naming_rows(
+def with_errors_naming_rows(
     step: Callable[[Sequence[_Item]], _Result], row_of: Callable[[_Item], str]
 ) -> Callable[[Sequence[_Item]], _Result]:
     """`step`, which works on a batch, with errors that name the row of the item at fault.

@@ -1,13 +1,12 @@
-"""`figlang_clip`: ranks images and texts with dual encoders (CLIP, SigLIP, ALIGN ...) and
-image-text matching heads.
+"""`figlang_clip`: ranks images and texts by dual encoders and image-text matching heads.
 
     --model figlang_clip --model_args pretrained=openai/clip-vit-base-patch32 --batch_size 64
 
 It answers score requests (`core.score_requests`) and nothing else. The scores, always computed in
 float32 or better:
 
-- dual encoders: cosine of the two L2-normalised features, -1 to 1, **not** multiplied by the
-  model's logit scale;
+- dual encoders (CLIP, SigLIP, ALIGN ...): cosine of the two L2-normalised features, -1 to 1,
+  **not** multiplied by the model's logit scale;
 - BLIP, BLIP-2 (``BlipForImageTextRetrieval``, ``Blip2ForImageTextRetrieval``): probability of a
   match, 0 to 1;
 - ViLT (``ViltForImageAndTextRetrieval``): sigmoid of the logit of its ranking head, whose order
@@ -44,11 +43,11 @@ from .dual_comparisons import (
     CLIPError,
     Comparison,
     Pair,
-    naming_rows,
     read_comparison,
     row_of_image,
     row_of_pair,
     row_of_text,
+    with_errors_naming_rows,
 )
 from .dual_networks import Floats, Matcher, Network, load
 from .requests import SimpleArguments
@@ -157,7 +156,9 @@ class FigLangCLIP(ModelBase):
 
         comparisons = encoder.comparisons
         text_features: dict[str, Floats] = {}
-        encode_texts = naming_rows(network.text_features, partial(row_of_text, comparisons))
+        encode_texts = with_errors_naming_rows(
+            network.text_features, partial(row_of_text, comparisons)
+        )
         for texts, features in self.texts.run(self._longest_first(comparisons), encode_texts):
             text_features.update(zip(texts, features, strict=True))
         return Features(comparisons, encoder.features, text_features)
@@ -250,7 +251,7 @@ class _ImageEncoder:
 
     def encode_waiting(self) -> None:
         """Encode the images that wait."""
-        step = naming_rows(self._encode, partial(row_of_image, self.comparisons))
+        step = with_errors_naming_rows(self._encode, partial(row_of_image, self.comparisons))
         for image_keys, features in self._batch_runner.run(list(self.waiting), step):
             self.features.update(zip(image_keys, features, strict=True))
         self.waiting.clear()
@@ -295,11 +296,11 @@ class _PairMatcher:
             """What the model needs of a batch of images."""
             return self._network.look([image_by_key[key] for key in image_keys])
 
-        named_look = naming_rows(look, partial(row_of_image, self.comparisons))
+        named_look = with_errors_naming_rows(look, partial(row_of_image, self.comparisons))
         for image_keys, image_inputs in self._image_runner.run(list(image_by_key), named_look):
             pairs = [pair for pair in self.waiting if pair.image_key in image_keys]
             match = partial(self._match, image_keys, image_inputs)
-            named_match = naming_rows(match, partial(row_of_pair, self.comparisons))
+            named_match = with_errors_naming_rows(match, partial(row_of_pair, self.comparisons))
             for matched_pairs, scores in self._pair_runner.run(pairs, named_match):
                 self.scores.update(zip(matched_pairs, scores, strict=True))
         self.waiting.clear()

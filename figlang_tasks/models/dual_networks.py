@@ -197,6 +197,7 @@ class Blip2Matcher(BlipMatcher):
     """BLIP-2: as BLIP, with query tokens between image and text."""
 
     def _logits(self, image_inputs: Tensors, tokens: Tensors) -> torch.Tensor:
+        """The logits of pairs, [n, 2]."""
         config = self.model.config
         # With an image token, the model (transformers 5.24) takes the first tokens of a text for
         # places of its queries, and cuts them off. As many are put before the text.

@@ -166,7 +166,8 @@ class FigLangOpenAI(OpenAICompatible):
     def _score(self, request: Instance) -> _Outcome:
         """Answer a score request; where that fails, return the error."""
         arguments = ChatArguments.of(request)
-        if is_budget_exceeded():  # --max_tokens of lmms-eval
+        # lmms-eval 0.7.3 checks --max_tokens in its own code alone, which does not run here.
+        if is_budget_exceeded():
             return _Scored(GenerationResult(notes.BUDGET_EXCEEDED, TokenCounts()), 0)
         subject = f"figlang_openai: task {arguments.task}, doc {arguments.doc_id}"
         try:
@@ -193,7 +194,7 @@ class FigLangOpenAI(OpenAICompatible):
                 token_counts = TokenCounts(tokens_read, tokens_written)
                 return _Scored(GenerationResult(refusal, token_counts), 0)
             first_tokens = reply.first_tokens()
-            scores.append(match(first_tokens, score_request))
+            scores.append(match_score(first_tokens, score_request))
             if -math.inf in _logprobs_of_words(first_tokens, score_request):
                 images_with_one_word += 1
         token_counts = TokenCounts(tokens_read, tokens_written)
@@ -256,7 +257,7 @@ class FigLangOpenAI(OpenAICompatible):
         return reply
 
 
-def match(first_tokens: TokenLogprobs, request: ScoreRequest) -> float:
+def match_score(first_tokens: TokenLogprobs, request: ScoreRequest) -> float:
     """P(yes) / (P(yes) + P(no)) over the first tokens that are one of the words.
 
     It is 0 or 1 if one of the words is not there.

@@ -1,11 +1,10 @@
-"""`figlang_probe`: a system that a paper trained on its own benchmark, as ``figlang train`` writes
-it.
+"""`figlang_probe`: a system that a paper trained on its own benchmark.
 
     --model figlang_probe --model_args probe=FOLDER,seed=0
 
-A folder holds ``probe.json`` (:class:`Probe`) and the weights of each seed, ``seed-0.safetensors``.
-What the network is, and how it answers, its kind says: a module ``probe_KIND.py`` of this package
-with a class ``Network``.
+``figlang train`` writes the folder. It holds ``probe.json`` (:class:`Probe`) and the weights of
+each seed, ``seed-0.safetensors``. What the network is, and how it answers, its kind says: a module
+``probe_KIND.py`` of this package with a class ``Network``.
 """
 
 from __future__ import annotations

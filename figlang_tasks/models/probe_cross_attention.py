@@ -79,10 +79,10 @@ def train(
     seed: int,
     device: torch.device,
 ) -> Trained:
-    """Train a network, and keep the epoch that is best on the validation rows, the first of
-    several.
+    """Train a network, and keep the epoch that is best on the validation rows.
 
-    On a CPU, the same seed gives the same weights. The state of torch's generators stays as it is.
+    Of several best epochs it is the first. On a CPU, the same seed gives the same weights. The
+    state of torch's generators stays as it is.
     """
     with torch.random.fork_rng():
         torch.manual_seed(seed)

@@ -1,9 +1,8 @@
-"""The kind ``pair`` of probes: does the picture show what the text says? (IRFL, arXiv 2303.15445,
-section 4.1)
+"""The kind ``pair`` of probes: does the picture show what the text says?
 
-A classifier on top of a dual encoder: the features of text and picture, side by side, through one
-hidden layer (none if ``hidden`` is 0) to the logit of a match. Its score is the probability, 0 to
-1. It answers score requests.
+IRFL's trained system (arXiv 2303.15445, section 4.1): a classifier on top of a dual encoder: the
+features of text and picture, side by side, through one hidden layer (none if ``hidden`` is 0) to
+the logit of a match. Its score is the probability, 0 to 1. It answers score requests.
 """
 
 from __future__ import annotations

@@ -41,8 +41,8 @@ from .vlm_conversations import (
     RequestsByIndex,
     VLMError,
     by_generation_kwargs,
+    errors_naming_row,
     make_conversations,
-    naming,
     read_messages,
     row_of,
     rows_of,
@@ -135,8 +135,8 @@ class FigLangVLM(ModelBase):
         placement = vlm_loading.placement(self.accelerator, device, device_map)
         source = vlm_loading.source(revision, trust_remote_code, gguf_file)
 
-        # The configuration first, a single file: where no hub can be reached, transformers tries
-        # each of the processor's six for half a minute.
+        # The configuration first, a single file: where no hub can be reached, transformers (5.24)
+        # tries each of the processor's six for half a minute.
         config = vlm_loading.load_config(pretrained, **source)
         self._batch_runner = BatchRunner(_usable_batch_size(config, requests_per_batch), "request")
         self.processor = vlm_loading.load_processor(pretrained, chat_template, **source)
@@ -161,7 +161,7 @@ class FigLangVLM(ModelBase):
             self.pictures,
             vlm_loading.context_length_of(self.model.config),
         )
-        # A tokenizer of transformers is for one thread. The thread that makes inputs has the
+        # A tokenizer of transformers (5.24) is for one thread. The thread that makes inputs has the
         # processor's, the one that runs the model has this copy.
         self.tokenizer = self.processor.tokenizer
         self._tokenizer_of_model = copy.deepcopy(self.tokenizer)
@@ -204,7 +204,7 @@ class FigLangVLM(ModelBase):
 
         Task files have prompts for such models.
         """
-        with naming("the chat template"):
+        with errors_naming_row("the chat template"):
             return self.template.pictures_first
 
     @torch.inference_mode()
@@ -280,9 +280,9 @@ class FigLangVLM(ModelBase):
         if score_request.kind == "match":
             prompts = [conversation.prompt for conversation in conversations]
             yes, no = score_request.yes, score_request.no
-            return self.scorer.match(inputs, prompts, yes, no, add_special_tokens)
+            return self.scorer.match_scores(inputs, prompts, yes, no, add_special_tokens)
 
-        log_probs_of_candidates = self.scorer.candidates(
+        log_probs_of_candidates = self.scorer.candidate_log_probs(
             inputs, first.prompt, score_request.candidates, add_special_tokens
         )
         scores: list[float] = []
@@ -325,7 +325,7 @@ class FigLangVLM(ModelBase):
             return run_batch(conversations, inputs.to(self.device, dtype=self.model.dtype))
 
         outputs: list[tuple[Conversation, _Output]] = []
-        with naming(rows_of(batch.conversations)):
+        with errors_naming_row(rows_of(batch.conversations)):
             try:
                 for conversations, outputs_of_part in self._batch_runner.run(
                     batch.conversations, step
@@ -346,7 +346,7 @@ class FigLangVLM(ModelBase):
     def conversations_of(self, request_index: int, request: Instance) -> list[Conversation]:
         """The conversations of a request, without prompts; a match has one for each image."""
         arguments = ChatArguments.of(request)
-        with naming(row_of(arguments)):
+        with errors_naming_row(row_of(arguments)):
             doc = self.task_dict[arguments.task][arguments.split][arguments.doc_id]
             messages = self._messages(arguments, doc)
             score_request = score_requests.score_request(arguments.generation_kwargs, doc)

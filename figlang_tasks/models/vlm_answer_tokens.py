@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 
-def joiner(prompt: str, tokenizer: PreTrainedTokenizerBase) -> str:
+def separator_before_answer(prompt: str, tokenizer: PreTrainedTokenizerBase) -> str:
     """The text between prompt and answer: a space, or "".
 
     It is "" behind white space or a special token, and for an empty prompt.

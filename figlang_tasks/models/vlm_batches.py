@@ -60,7 +60,7 @@ def batches_ahead(
 def _grouped(
     conversations: Iterable[Conversation], batch_runner: BatchRunner
 ) -> Iterator[list[Conversation]]:
-    """Yield batches, each of conversations with as many images.
+    """Yield batches, each of conversations with the same number of images.
 
     Where candidates are scored, each conversation is a batch of its own: its candidates are what
     runs together.

@@ -30,7 +30,7 @@ class VLMError(FigLangError):
     """A request cannot be answered; the message names task and document."""
 
 
-def naming(row: str) -> AbstractContextManager[None]:
+def errors_naming_row(row: str) -> AbstractContextManager[None]:
     """Turn any exception raised inside into a `VLMError` that begins with `row`."""
     return errors_naming(VLMError, f"figlang_vlm: {row}")
 

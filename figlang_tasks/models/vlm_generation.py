@@ -110,8 +110,8 @@ def generation_settings(generation_kwargs: GenerationKwargs) -> dict[str, Any]:
     """The keyword arguments of ``generate`` that follow from a task's ``generation_kwargs``.
 
     They have `max_new_tokens` and `do_sample` always. Without ``do_sample`` a temperature above 0
-    samples, as with lmms-eval's own models; a temperature of 0 never does. Settings that are None
-    are left out. So are those that ``generate`` does not have, with a warning in the log.
+    samples, as with lmms-eval's own models (0.7.3); a temperature of 0 never does. Settings that
+    are None are left out. So are those that ``generate`` does not have, with a warning in the log.
     """
     known_settings = GenerationConfig().to_dict()
     settings: dict[str, Any] = {}

@@ -1,6 +1,4 @@
-"""Inputs for ``figlang_vlm``: a batch of conversations becomes tensors, by chat template and
-processor.
-"""
+"""Inputs for ``figlang_vlm``: chat template and processor make tensors of conversations."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ from transformers import IdeficsProcessor
 from figlang_tasks.metrics.explanation.compute import is_out_of_memory
 
 from . import DocumentIdsByTask
-from .vlm_conversations import Conversation, VLMError, naming, rows_of, texts_and_images
+from .vlm_conversations import Conversation, VLMError, errors_naming_row, rows_of, texts_and_images
 from .vlm_pictures import PictureProcessing, sizes
 from .vlm_prompts import ChatTemplate
 
@@ -23,7 +21,10 @@ if TYPE_CHECKING:
 
 
 class Batch(NamedTuple):
-    """Conversations with as many images each, with their prompts, and their tensors on the CPU."""
+    """Conversations with the same number of images each, and their tensors on the CPU.
+
+    The conversations have their prompts.
+    """
 
     conversations: Sequence[Conversation]
     inputs: BatchFeature
@@ -67,7 +68,7 @@ class InputMaker:
                 picture with any margin, or a prompt does not fit into the model's context.
         """
         prompted = [self._with_prompt(conversation) for conversation in conversations]
-        with naming(rows_of(conversations)):
+        with errors_naming_row(rows_of(conversations)):
             try:
                 inputs = self.process(prompted)
             except Exception as error:  # each family raises its own class for a refused picture
@@ -82,7 +83,7 @@ class InputMaker:
         return Batch(prompted, inputs)
 
     def process(self, conversations: Sequence[Conversation]) -> BatchFeature:
-        """The tensors of conversations with as many images each, padded on the left."""
+        """The tensors of conversations with the same number of images each, padded on the left."""
         call_arguments: dict[str, Any] = {}
         if isinstance(self._processor, IdeficsProcessor):
             call_arguments["text"] = list(map(texts_and_images, conversations))
@@ -131,7 +132,7 @@ class InputMaker:
 
     def _with_prompt(self, conversation: Conversation) -> Conversation:
         """A conversation with the prompt that the chat template makes of it."""
-        with naming(conversation.row):
+        with errors_naming_row(conversation.row):
             prompt = self._template.render(conversation.messages)
             if conversation.score_request is not None:
                 self._template.require_answer(prompt)
@@ -142,7 +143,7 @@ class InputMaker:
 
         `padded_pictures` notes its document: the results report it.
         """
-        with naming(conversation.row):
+        with errors_naming_row(conversation.row):
             accepted = [self._pictures.accepted(image) for image in conversation.images]
         if accepted == conversation.images:
             return conversation

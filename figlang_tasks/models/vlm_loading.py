@@ -140,7 +140,7 @@ def auto_class(
         FigLangError: the model needs its own code, which is not trusted, or it does not answer in
             words.
     """
-    if gguf_file:  # from such files transformers reads language models alone
+    if gguf_file:  # transformers (5.24) reads only language models from such files
         return transformers.AutoModelForCausalLM
     architectures = config.architectures or []
     checkpoint = f"{pretrained!r} ({', '.join(architectures or [config.model_type])})"
@@ -155,7 +155,7 @@ def auto_class(
     seeing_class = _seeing_class(config)
     if seeing_class is None and custom_classes:
         stop(f"{checkpoint} needs its own code. If you trust that code, add trust_remote_code=True")
-    # The configuration of BLIP is in transformers' list of models that write, whichever of its
+    # transformers (5.24) lists BLIP's configuration among the models that write, whichever of its
     # classes a checkpoint was saved from: one that only scores is told apart by its architecture.
     only_scores = any(name.endswith("Retrieval") for name in architectures)
     if seeing_class is not None and not only_scores:

@@ -63,7 +63,7 @@ class ChatTemplate:
             {"type": "text", "text": "Second:"},
             picture,
         ]
-        prompt = self._applied([{"role": "user", "content": content}])
+        prompt = self._apply([{"role": "user", "content": content}])
         for placeholder in self.placeholders:
             if prompt.count(placeholder) == 2:
                 positions = [
@@ -92,7 +92,7 @@ class ChatTemplate:
                 " irfl_detect), or another model"
             )
 
-        prompt = self._applied(messages)
+        prompt = self._apply(messages)
         if self.placeholders:
             # A processor may have several; the template writes one of them.
             placeholder_count = max(map(prompt.count, self.placeholders))
@@ -160,13 +160,13 @@ class ChatTemplate:
         if not self._has_switch:
             return False
         question: Message = {"role": "user", "content": [{"type": "text", "text": "?"}]}
-        return self._applied([question]) != self._applied([question], **{SWITCH: False})
+        return self._apply([question]) != self._apply([question], **{SWITCH: False})
 
     @property
     def _has_switch(self) -> bool:
         return SWITCH in str(self._processor.chat_template)
 
-    def _applied(self, messages: Sequence[Message], **options: bool) -> str:
+    def _apply(self, messages: Sequence[Message], **options: bool) -> str:
         """The prompt that the template makes of messages, unchecked.
 
         Most templates of transformers 5 take lists of parts as contents. Some (GLM-4.1V, Gemma 4,

@@ -21,7 +21,7 @@ from loguru import logger
 from torch.nn import functional
 
 from .ahead import BatchRunner
-from .vlm_answer_tokens import answer_tokens, joiner
+from .vlm_answer_tokens import answer_tokens, separator_before_answer
 from .vlm_cache import SharedPrefix, for_rows
 
 if TYPE_CHECKING:
@@ -65,19 +65,19 @@ class Scorer:
     If that proves wrong for the model, it scores token by token from then on, which is slow.
 
     Attributes:
-        shared: whether the shared prefix is used; False once it has proved wrong.
+        uses_shared_prefix: whether the shared prefix is used; False once it has proved wrong.
     """
 
     def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
         self.model = model
         self.tokenizer = tokenizer
-        self.shared = True
+        self.uses_shared_prefix = True
         self._batch_runner = BatchRunner(MAX_TOKENS, "candidate")
         # A prompt with an image takes another way through a model than one without: each set of
         # names of inputs is checked once.
         self._checked: set[frozenset[str]] = set()
 
-    def candidates(
+    def candidate_log_probs(
         self, inputs: Inputs, prompt: str, texts: Sequence[str], add_special_tokens: bool
     ) -> list[list[float]]:
         """The log-probabilities (nats) of each text's tokens, as the answer to a prompt.
@@ -88,13 +88,13 @@ class Scorer:
             texts: the candidates.
             add_special_tokens: whether the tokenizer added special tokens to the prompt.
         """
-        prompt = self._as_read(inputs, prompt)
-        between = joiner(prompt, self.tokenizer)
+        prompt = self._prompt_as_read(inputs, prompt)
+        between = separator_before_answer(prompt, self.tokenizer)
         answers = [between + text for text in texts]
         tokens = answer_tokens(self.tokenizer, prompt, answers, add_special_tokens)
         return self.log_probs(inputs, tokens)
 
-    def match(
+    def match_scores(
         self, inputs: Inputs, prompts: Sequence[str], yes: str, no: str, add_special_tokens: bool
     ) -> list[float]:
         """P(yes) / (P(yes) + P(no)) of the first answer token, for each prompt of the batch.
@@ -116,7 +116,7 @@ class Scorer:
         for prompt in prompts:
             if prompt not in tokens_by_prompt:
                 tokens_by_prompt[prompt] = self._first_tokens(
-                    self._as_read(inputs, prompt), yes, no, add_special_tokens
+                    self._prompt_as_read(inputs, prompt), yes, no, add_special_tokens
                 )
         log_probs, _ = self._prefill(inputs)
         scores: list[float] = []
@@ -153,17 +153,17 @@ class Scorer:
             prefix: the tensors of the prompt, a batch of one.
             tokens: of each sequence, at least one.
         """
-        if self.shared:
+        if self.uses_shared_prefix:
             try:
                 return self._log_probs_by_shared_prefix(prefix, tokens)
             except _CacheMistrusted as mistrusted:
-                self.shared = False
+                self.uses_shared_prefix = False
                 logger.warning(
                     f"figlang_vlm: {type(self.model).__name__} cannot continue from the cache of"
                     f" images and prompt ({mistrusted}). Each candidate is decoded token by token"
                     " with images and prompt: the scores are right, but this is slow"
                 )
-        return [self.decoded(prefix, sequence) for sequence in tokens]
+        return [self.log_probs_token_by_token(prefix, sequence) for sequence in tokens]
 
     def _log_probs_by_shared_prefix(
         self, prefix: Inputs, tokens: Sequence[Sequence[int]]
@@ -180,7 +180,9 @@ class Scorer:
 
         def run(indices: Sequence[int]) -> list[list[float]]:
             """The log-probabilities of all but the first token of the sequences at `indices`."""
-            return self._after(prefix["input_ids"], step, [tokens[index] for index in indices])
+            return self._later_log_probs(
+                prefix["input_ids"], step, [tokens[index] for index in indices]
+            )
 
         input_names = frozenset(prefix)
         waiting = [index for index, sequence in enumerate(tokens) if len(sequence) > 1]
@@ -191,7 +193,7 @@ class Scorer:
                 for indices, later_log_probs in self._batch_runner.run(batch, run):
                     for index, later in zip(indices, later_log_probs, strict=True):
                         log_probs[index] += later
-            except MemoryError:
+            except MemoryError:  # says nothing about the cache
                 raise
             except Exception as error:  # each family raises its own class
                 if input_names in self._checked:
@@ -201,12 +203,13 @@ class Scorer:
                 # The longest of the batch, and its last row, which is furthest from the first and
                 # has most padding.
                 for index in {batch[0], batch[-1]}:
-                    self._require_agreement(self.decoded(prefix, tokens[index]), log_probs[index])
+                    reference = self.log_probs_token_by_token(prefix, tokens[index])
+                    self._require_agreement(reference, log_probs[index])
                 self._checked.add(input_names)
             waiting = waiting[len(batch) :]
         return log_probs
 
-    def decoded(self, prefix: Inputs, tokens: Sequence[int]) -> list[float]:
+    def log_probs_token_by_token(self, prefix: Inputs, tokens: Sequence[int]) -> list[float]:
         """The log-probabilities of one sequence's tokens, each chosen for ``generate`` in turn.
 
         Slow, and right for every model: the reference for the shared prefix.
@@ -273,7 +276,7 @@ class Scorer:
         first_log_probs = functional.log_softmax(output.logits[0].float(), dim=-1)
         return first_log_probs, steps[0] if steps else None
 
-    def _after(
+    def _later_log_probs(
         self, prompt_tokens: torch.Tensor, step: _Step | None, tokens: Sequence[Sequence[int]]
     ) -> list[list[float]]:
         """The log-probabilities of all but the first token of each sequence, by one forward pass.
@@ -335,7 +338,7 @@ class Scorer:
             state["next_sequence_length"] = count
         return state
 
-    def _as_read(self, inputs: Inputs, prompt: str) -> str:
+    def _prompt_as_read(self, inputs: Inputs, prompt: str) -> str:
         """The prompt as the model reads it.
 
         Some processors add white space at its end (PaliGemma: a line break).
@@ -345,16 +348,18 @@ class Scorer:
             return prompt + last_text
         return prompt
 
-    def _require_agreement(self, decoded: Sequence[float], shared: Sequence[float]) -> None:
-        """Check the log-probabilities by the shared prefix against those token by token.
+    def _require_agreement(self, reference: Sequence[float], log_probs: Sequence[float]) -> None:
+        """Check log-probabilities by the shared prefix against a reference, token by token.
 
         Raises:
             _CacheMistrusted: they differ by more than rounding explains.
         """
         is_float32 = self.model.dtype == torch.float32
         tolerance = TOLERANCE_FLOAT32 if is_float32 else TOLERANCE_HALF
-        differences = [abs(one - other) for one, other in zip(decoded, shared, strict=True)]
-        mean_difference = sum(differences) / len(decoded)
+        differences: list[float] = []
+        for reference_log_prob, log_prob in zip(reference, log_probs, strict=True):
+            differences.append(abs(reference_log_prob - log_prob))
+        mean_difference = sum(differences) / len(differences)
         # A NaN is not within the tolerance.
         if not mean_difference <= tolerance:
             raise _CacheMistrusted(

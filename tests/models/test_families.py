@@ -16,7 +16,7 @@ from vlm_requests import CANDIDATES, GREEDY, asked, image, scores, text, user
 
 from figlang_tasks import FigLangError
 from figlang_tasks.models.vlm import FigLangVLM, VLMError
-from figlang_tasks.models.vlm_answer_tokens import joiner
+from figlang_tasks.models.vlm_answer_tokens import separator_before_answer
 
 ONE_PICTURE = [
     [user(image(1), text("What is it?"))],
@@ -100,7 +100,7 @@ class Reference:
         end = self.processor.tokenizer.decode(self.inputs(messages)["input_ids"][0, -1:])
         if end.isspace():  # PaliGemma's processor adds a line break
             prompt += end
-        answer = joiner(prompt, self.processor.tokenizer) + candidate
+        answer = separator_before_answer(prompt, self.processor.tokenizer) + candidate
         return self.processor.tokenizer(answer, add_special_tokens=False)["input_ids"]
 
     def step_by_step(self, messages: list[dict], tokens: list[int]) -> float:
@@ -166,7 +166,7 @@ def check_family(family: Family, folder: Path) -> None:
     assert lm.batch_size == (1 if family.one_at_a_time else 4)
     check_answers(lm, reference, [*ONE_PICTURE, *list(conversations.values())[1:]])
     check_scores(lm, reference, conversations)
-    assert lm.scorer.shared == family.fast, "the path that candidates take"
+    assert lm.scorer.uses_shared_prefix == family.fast, "the path that candidates take"
 
 
 def check_inputs(

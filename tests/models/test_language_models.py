@@ -56,7 +56,8 @@ def test_candidate_scores_are_those_of_one_pass(checkpoint: Path) -> None:
     )
     inputs = dict(model.processor([prompt], return_tensors="pt"))
     with torch.inference_mode():
-        scores = Scorer(model.model, model.tokenizer).candidates(inputs, prompt, texts, True)
+        scorer = Scorer(model.model, model.tokenizer)
+        scores = scorer.candidate_log_probs(inputs, prompt, texts, add_special_tokens=True)
         for text, log_probs in zip(texts, scores, strict=True):
             tokens = model.processor([prompt + text], return_tensors="pt")["input_ids"]
             length = len(log_probs)

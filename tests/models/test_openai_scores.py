@@ -23,7 +23,7 @@ from figlang_tasks.benchmarks.vflute import rows, tasks
 from figlang_tasks.core import notes
 from figlang_tasks.core.score_requests import KEY, ScoreRequest, read_answer
 from figlang_tasks.mini import DEMO_MODEL_DIR
-from figlang_tasks.models.openai_scores import FigLangOpenAI, match
+from figlang_tasks.models.openai_scores import FigLangOpenAI, match_score
 from figlang_tasks.models.vlm import FigLangVLM
 
 WORDS = {"yes": "image", "no": "bridge"}
@@ -229,5 +229,5 @@ def test_tokens_of_both_spellings_count() -> None:
         (" No", math.log(0.05)),
     ]
     other_words = [("yes", -1.0), ("Yesterday", -1.0)]
-    assert match([*logprobs, *other_words], score_request) == pytest.approx(0.5 / 0.75)
-    assert match(logprobs[:2], score_request) == 1
+    assert match_score([*logprobs, *other_words], score_request) == pytest.approx(0.5 / 0.75)
+    assert match_score(logprobs[:2], score_request) == 1

@@ -40,7 +40,7 @@ from figlang_tasks.core.score_requests import KEY
 from figlang_tasks.mini import DEMO_MODEL_DIR
 from figlang_tasks.models import vlm
 from figlang_tasks.models.vlm import FigLangBlind, FigLangVLM, VLMError
-from figlang_tasks.models.vlm_answer_tokens import answer_tokens, joiner
+from figlang_tasks.models.vlm_answer_tokens import answer_tokens, separator_before_answer
 from figlang_tasks.models.vlm_generation import cut_at, generation_settings, stop_strings
 from figlang_tasks.models.vlm_loading import dtype_for, placement
 
@@ -302,15 +302,17 @@ def test_the_prompt_keeps_its_tokens_before_a_candidate(build: Build) -> None:
     conversation, _ = made(lm, CONVERSATIONS[0])
     prompt = conversation.prompt
     assert prompt.endswith("ASSISTANT: ")
-    assert joiner(prompt, lm.tokenizer) == ""
-    tokens = answer_tokens(lm.tokenizer, prompt, ["The image", "A mule", " mule"], False)
+    assert separator_before_answer(prompt, lm.tokenizer) == ""
+    tokens = answer_tokens(
+        lm.tokenizer, prompt, ["The image", "A mule", " mule"], add_special_tokens=False
+    )
     assert [lm.tokenizer.decode(ids) for ids in tokens] == ["The image", "A mule", " mule"]
     likely, unlikely = scores(
         lm, CONVERSATIONS[0], kind="candidates", candidates=["The image", "A mule"]
     )
     assert likely > -0.5 > -5 > unlikely, "it learned to begin with: The image"
     with pytest.raises(ValueError, match="has no token"):
-        answer_tokens(lm.tokenizer, prompt, ["The image", ""], False)
+        answer_tokens(lm.tokenizer, prompt, ["The image", ""], add_special_tokens=False)
 
 
 @pytest.mark.parametrize(
@@ -325,4 +327,4 @@ def test_the_prompt_keeps_its_tokens_before_a_candidate(build: Build) -> None:
     ],
 )
 def test_a_space_stands_between_words_and_answer(prompt: str, expected: str, build: Build) -> None:
-    assert joiner(prompt, build("qwen2_5_vl").tokenizer) == expected
+    assert separator_before_answer(prompt, build("qwen2_5_vl").tokenizer) == expected

@@ -33,9 +33,9 @@ def score(lm: Any, texts: list[str], pictures: int = 1) -> list[float]:
 
 def token_by_token(lm: Any, texts: list[str]) -> list[float]:
     """The scores of texts without the shared prefix."""
-    lm.scorer.shared = False
+    lm.scorer.uses_shared_prefix = False
     scores_of_texts = score(lm, texts)
-    lm.scorer.shared = True
+    lm.scorer.uses_shared_prefix = True
     return scores_of_texts
 
 
@@ -157,13 +157,13 @@ def test_prompts_with_and_without_pictures_are_each_checked_once(
 ) -> None:
     lm = build("qwen2_5_vl")
     checks_with_pictures: list[bool] = []
-    decoded = lm.scorer.decoded
+    decoded = lm.scorer.log_probs_token_by_token
 
     def decode_and_note(prefix: dict[str, Any], tokens: list[int]) -> list[float]:
         checks_with_pictures.append("pixel_values" in prefix)
         return decoded(prefix, tokens)
 
-    monkeypatch.setattr(lm.scorer, "decoded", decode_and_note)
+    monkeypatch.setattr(lm.scorer, "log_probs_token_by_token", decode_and_note)
     for pictures in (0, 1, 2, 0):
         score(lm, ["the mule is slow", "a"], pictures)
     assert checks_with_pictures == [False, True]
@@ -184,7 +184,7 @@ def test_settings_that_a_checkpoint_brings_for_its_answers_change_no_score(
     for name, value in {**settings, "eos_token_id": [2, 7], "suppress_tokens": [5]}.items():
         monkeypatch.setattr(lm.model.generation_config, name, value)
     assert score(lm, TEXTS) == pytest.approx(expected, abs=EXACT)
-    assert lm.scorer.shared
+    assert lm.scorer.uses_shared_prefix
 
 
 # --- match ---
