@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 import pytest
@@ -31,6 +31,14 @@ from figlang_tasks.models.dual_encoder import AUTO_BATCH, CLIPError, FigLangCLIP
 PAIR_PARTS = {"blip": "text_encoder", "blip-2": "qformer", "vilt": "vilt"}
 """The part of a matching head that sees each pair; other kinds have two encoders."""
 SLOW_KINDS = sorted(KINDS.keys() - {"clip", "blip", "vilt"})
+
+
+class Doc(TypedDict, total=False):
+    """Pictures with either a text or candidates."""
+
+    images: list[Image.Image]
+    text: str
+    candidates: list[str]
 
 
 def noise(number: int, size: tuple[int, int] = (40, 48)) -> Image.Image:
@@ -58,7 +66,7 @@ def counted(model: FigLangCLIP) -> Counter[str]:
     """Counts of the items that pass through each part of the model from now on."""
     item_counts: Counter[str] = Counter()
 
-    def count(name: str, module: object, args: tuple, kwargs: dict[str, Any]) -> None:
+    def count(name: str, module: object, args: tuple, kwargs: dict[str, object]) -> None:
         for argument in [*args, *kwargs.values()]:
             if isinstance(argument, torch.Tensor):
                 item_counts[name] += len(argument)
@@ -76,7 +84,7 @@ def counted(model: FigLangCLIP) -> Counter[str]:
     return item_counts
 
 
-def ask(model: FigLangCLIP, docs: list[dict[str, Any]]) -> list[list[float]]:
+def ask(model: FigLangCLIP, docs: list[Doc]) -> list[list[float]]:
     """Scores of docs with `images` and either `text` or `candidates`, asked without the harness."""
     model.task_dict = {"rank": {"test": docs}}
     requests: list[Any] = []
@@ -105,14 +113,14 @@ def flat(scores: list[list[float]]) -> list[float]:
     return list(itertools.chain.from_iterable(scores))
 
 
-def some_docs() -> list[dict[str, Any]]:
+def some_docs() -> list[Doc]:
     """Documents with pictures of different shapes and texts of different lengths.
 
     Several of each stand in more than one document.
     """
     pictures = [noise(number, (40 + 9 * number, 70 - 8 * number)) for number in range(5)]
     texts = sentences(7)
-    docs: list[dict[str, Any]] = []
+    docs: list[Doc] = []
     for number in range(5):
         two_pictures = [pictures[number], pictures[(number + 2) % 5]]
         docs.append({"images": two_pictures, "text": texts[number]})
@@ -122,7 +130,7 @@ def some_docs() -> list[dict[str, Any]]:
     return docs
 
 
-def pairs_of(docs: list[dict[str, Any]]) -> list[tuple[Image.Image, str]]:
+def pairs_of(docs: list[Doc]) -> list[tuple[Image.Image, str]]:
     """Every picture with every text of its document."""
     pairs: list[tuple[Image.Image, str]] = []
     for doc in docs:
@@ -131,7 +139,7 @@ def pairs_of(docs: list[dict[str, Any]]) -> list[tuple[Image.Image, str]]:
     return pairs
 
 
-def expected(folder: Path, kind: str, docs: list[dict[str, Any]]) -> Any:
+def expected(folder: Path, kind: str, docs: list[Doc]) -> Any:
     """The scores of all docs in a row, nearly."""
     scores = [reference(folder, kind, picture, text) for picture, text in pairs_of(docs)]
     return pytest.approx(scores, abs=1e-5)
@@ -187,7 +195,9 @@ def test_long_texts_are_cut_and_counted(
     warnings_of_loguru: list[str],
 ) -> None:
     long = " ".join(WORDS * 3)
-    docs = [{"images": [noise(0)], "candidates": ["love", long, f"{long} love", "love \ud800"]}]
+    docs: list[Doc] = [
+        {"images": [noise(0)], "candidates": ["love", long, f"{long} love", "love \ud800"]}
+    ]
     scores = flat(ask(loaded(kind), docs))
     docs[0]["candidates"] = ["love", long, f"{long} love", "love \ufffd"]
     assert scores == expected(checkpoints[kind], kind, docs)
@@ -198,9 +208,7 @@ def test_long_texts_are_cut_and_counted(
 def test_equal_pictures_and_texts_tie_exactly(kind: str, checkpoints: dict[str, Path]) -> None:
     model = load(checkpoints[kind])
     item_counts = counted(model)
-    docs: list[dict[str, Any]] = [
-        {"images": [noise(n), noise(0), noise(n)], "text": "love"} for n in range(3)
-    ]
+    docs: list[Doc] = [{"images": [noise(n), noise(0), noise(n)], "text": "love"} for n in range(3)]
     docs.append({"images": [noise(2)], "candidates": ["wave", "love", "sea", "love"]})
     grey = noise(7).convert("L")
     docs.append({"images": [grey, grey.convert("RGB")], "text": "love"})
@@ -291,7 +299,7 @@ def test_a_checkpoint_with_a_weight_missing_is_refused(
     ],
 )
 def test_a_request_that_cannot_be_answered_names_its_document(
-    doc: dict[str, Any], message: str, loaded: Callable[[str], FigLangCLIP]
+    doc: Doc, message: str, loaded: Callable[[str], FigLangCLIP]
 ) -> None:
     with pytest.raises(CLIPError, match=message):
         ask(loaded("clip"), [doc])
@@ -328,7 +336,7 @@ def test_a_text_that_a_model_cannot_read_names_its_document(checkpoints: dict[st
     embedding = model.network.model.text_model.embeddings.token_embedding
     first_digit = model.network.processor.tokenizer.convert_tokens_to_ids("0")
     embedding.weight = torch.nn.Parameter(embedding.weight[:first_digit].clone())
-    docs: list[dict[str, Any]] = []
+    docs: list[Doc] = []
     for number, text in enumerate(("a", "b", "c 7", "d")):
         docs.append({"images": [noise(number)], "text": text})
     message = "task rank, document 2: its text 'c 7' cannot be scored: IndexError"
@@ -340,5 +348,5 @@ def test_a_text_that_a_model_cannot_read_names_its_document(checkpoints: dict[st
 def test_a_short_text_is_padded_as_the_model_was_trained(
     kind: str, checkpoints: dict[str, Path], loaded: Callable[[str], FigLangCLIP]
 ) -> None:
-    docs = [{"images": [noise(1)], "text": "love"}]
+    docs: list[Doc] = [{"images": [noise(1)], "text": "love"}]
     assert flat(ask(loaded(kind), docs)) == expected(checkpoints[kind], kind, docs)

@@ -12,6 +12,7 @@ import tiny_vlms
 import torch
 import transformers
 from families import FAMILIES, Family
+from PIL import Image
 from vlm_requests import CANDIDATES, GREEDY, asked, image, scores, text, user
 
 from figlang_tasks import FigLangError
@@ -61,9 +62,9 @@ class Reference:
             hf_messages.append({**message, "content": content})
         return hf_messages
 
-    def pictures(self, messages: list[dict]) -> list[Any]:
+    def pictures(self, messages: list[dict]) -> list[Image.Image]:
         """The pictures of messages, in their order."""
-        pictures: list[Any] = []
+        pictures: list[Image.Image] = []
         for message in messages:
             for part in message["content"]:
                 if part["type"] == "image":
@@ -74,7 +75,7 @@ class Reference:
         """The model's inputs."""
         if self.mark:  # Idefics 1: texts and pictures stand in one list
             first_text, *later_texts = self.prompt(messages).split(self.mark)
-            parts: list[Any] = [first_text]
+            parts: list[str | Image.Image] = [first_text]
             for picture, later_text in zip(self.pictures(messages), later_texts, strict=True):
                 parts += [picture, later_text]
             return self.processor(text=[parts])
@@ -126,12 +127,12 @@ class Reference:
         return log_prob
 
 
-def inputs_of_generate(lm: FigLangVLM, messages: list[dict]) -> dict[str, Any]:
+def inputs_of_generate(lm: FigLangVLM, messages: list[dict]) -> dict:
     """What the model's `generate` gets when the request is answered."""
-    calls: list[dict[str, Any]] = []
+    calls: list[dict] = []
     generate = lm.model.generate
 
-    def generate_and_note(**options: Any) -> Any:
+    def generate_and_note(**options: object) -> torch.Tensor:
         calls.append(options)
         return generate(**options)
 
@@ -207,7 +208,7 @@ def check_scores(
         assert candidate_scores == pytest.approx(expected, abs=TOLERANCE), name
 
 
-def marks(family: Family) -> list[Any]:
+def marks(family: Family) -> list[pytest.MarkDecorator]:
     old = pytest.mark.skipif(
         tiny_vlms.OLD, reason="many of these architectures came with transformers 5"
     )

@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any
 
 import pytest
+from lmms_eval.api.instance import GenerationResult
 from lmms_eval.models.model_utils import usage_metrics
 from misbehaving_replies import LOGPROBS, MODEL, REFUSED, SCORES, body, of_tokens, saying, token
 from openai_server import BodiesServer, OpenAIServer
@@ -31,17 +32,17 @@ MATCH: dict[str, Any] = GREEDY | {KEY: {"kind": "match"}}
 
 
 @cache
-def conversations() -> list[list[dict[str, Any]]]:
+def conversations() -> list[list[dict]]:
     """Three questions, with one, two and three pictures."""
     docs = rows.load("figlang_mini", "test").select(range(3))
     pictures = [{"type": "image", "url": tasks.doc_to_visual(doc)[0]} for doc in docs]
-    questions: list[list[dict[str, Any]]] = []
+    questions: list[list[dict]] = []
     for index, doc in enumerate(docs):
         questions.append([user(*pictures[: index + 1], text(f"Does it match? {doc['claim']}"))])
     return questions
 
 
-def scores(lm: Any, **score_request: Any) -> list[list[float]]:
+def scores(lm: FigLangVLM | FigLangOpenAI, **score_request: object) -> list[list[float]]:
     """The scores of the pictures of each conversation."""
     settings = GREEDY | {KEY: {"kind": "match"} | score_request}
     scores_of_conversations: list[list[float]] = []
@@ -93,7 +94,7 @@ def test_match_asks_for_one_token_about_one_picture(server: OpenAIServer) -> Non
     ],
 )
 def test_what_the_api_does_not_tell_ends_the_run(
-    score_request: dict[str, Any], message: str, server: OpenAIServer
+    score_request: dict[str, object], message: str, server: OpenAIServer
 ) -> None:
     with pytest.raises(FigLangError, match=f"task probe, doc 0: ValueError: .*{message}"):
         scores(model_of(server), **score_request)
@@ -166,7 +167,7 @@ def test_a_refusal_is_the_answer_to_a_score_request(case: Any) -> None:
 def test_what_was_answered_before_and_beside_a_failure_is_handed_on() -> None:
     """With four requests at a time the second fails; the others are on their way, and paid for."""
     good = of_tokens(token("Yes", -1.0), token("No", -1.0))
-    answers_handed_on: dict[int, Any] = {}
+    answers_handed_on: dict[int, GenerationResult] = {}
     (second_message,) = conversations()[1]
     failing_prompt = second_message["content"][-1]["text"]
 

@@ -103,7 +103,7 @@ def test_it_answers_no_words(clip: Path, tmp_path: Path) -> None:
 # --- folders ---
 
 
-def change_description(folder: Path, **changes: Any) -> None:
+def change_description(folder: Path, **changes: object) -> None:
     """Change fields of probe.json."""
     path = folder / probe.FILE
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))

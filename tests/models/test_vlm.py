@@ -82,9 +82,9 @@ def test_stop_strings_cut_the_answer_and_end_its_generation(build: Build) -> Non
     lengths: list[int] = []
     generate = lm.model.generate
 
-    def generate_and_measure(**options: Any) -> torch.Tensor:
-        generated = generate(**options)
-        lengths.append(generated.shape[1] - options["input_ids"].shape[1])
+    def generate_and_measure(input_ids: torch.Tensor, **options: object) -> torch.Tensor:
+        generated = generate(input_ids=input_ids, **options)
+        lengths.append(generated.shape[1] - input_ids.shape[1])
         return generated
 
     lm.model.generate = generate_and_measure
@@ -121,7 +121,7 @@ SAMPLED = {"temperature": 0.7, "top_p": 0.9, "top_k": None}
     ],
 )
 def test_settings_of_generate_follow_from_those_of_the_task(
-    generation_kwargs: dict[str, Any], expected: dict[str, Any], warnings_of_loguru: list[str]
+    generation_kwargs: dict[str, object], expected: dict[str, object], warnings_of_loguru: list[str]
 ) -> None:
     assert generation_settings(generation_kwargs) == expected
     assert warnings_of_loguru == []
@@ -171,8 +171,8 @@ def test_a_model_that_does_not_continue_its_prompt_is_an_error(build: Build) -> 
     lm = build(batch_size=2)
     generate = lm.model.generate
 
-    def generate_without_prompt(**options: Any) -> torch.Tensor:
-        return generate(**options)[:, options["input_ids"].shape[1] :]
+    def generate_without_prompt(input_ids: torch.Tensor, **options: object) -> torch.Tensor:
+        return generate(input_ids=input_ids, **options)[:, input_ids.shape[1] :]
 
     lm.model.generate = generate_without_prompt
     message = "doc 0: ValueError: the output of LlavaForCond.* does not begin with the prom"
@@ -181,7 +181,7 @@ def test_a_model_that_does_not_continue_its_prompt_is_an_error(build: Build) -> 
 
 
 def test_a_request_for_which_memory_does_not_suffice_is_named(build: Build) -> None:
-    def run_out_of_memory(**options: Any) -> None:
+    def run_out_of_memory(**options: object) -> None:
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB")
 
     lm = build(batch_size=2)
@@ -231,7 +231,7 @@ def test_a_request_for_which_memory_does_not_suffice_is_named(build: Build) -> N
     ],
 )
 def test_a_wrong_argument_is_refused_with_what_is_valid(
-    arguments: dict[str, Any], message: str, build: Build
+    arguments: dict[str, object], message: str, build: Build
 ) -> None:
     with pytest.raises(FigLangError) as raised:
         build(**arguments)
@@ -271,7 +271,7 @@ CPU = torch.device("cpu")
     ],
 )
 def test_a_single_process_places_the_model_where_the_user_says(
-    device: str | None, device_map: str | None, expected: Any
+    device: str | None, device_map: str | None, expected: object
 ) -> None:
     process: Any = SimpleNamespace(num_processes=1, device=CUDA)
     assert placement(process, device, device_map) == expected

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from typing import Any
 
 import pytest
@@ -33,7 +34,7 @@ def documents(
     """Requests, and a list that gets the numbers of the documents that threads read for them."""
     numbers_read: list[int] = []
 
-    def messages(number: int, doc: Any) -> list[dict]:
+    def messages(number: int, doc: object) -> list[dict]:
         assert threading.current_thread() is not threading.main_thread()
         numbers_read.append(number)
         return read(number)
@@ -70,7 +71,7 @@ def test_results_come_in_order_and_only_so_much_is_done_ahead() -> None:
     begun: list[int] = []
     with threads(3) as pool:
 
-        def submit(number: int) -> Any:
+        def submit(number: int) -> Future[int]:
             begun.append(number)
             return pool.submit(pow, number, 2)
 
@@ -115,9 +116,9 @@ def test_answers_are_those_of_work_done_when_it_is_due_and_no_prompt_is_made_twi
 def test_an_interrupt_ends_the_reading(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
     lm = build(batch_size=2)
     generate = lm.model.generate
-    calls: list[dict[str, Any]] = []
+    calls: list[dict[str, object]] = []
 
-    def interrupt_second_call(**options: Any) -> Any:
+    def interrupt_second_call(**options: object) -> torch.Tensor:
         calls.append(options)
         if len(calls) == 2:
             raise KeyboardInterrupt

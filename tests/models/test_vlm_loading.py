@@ -31,7 +31,7 @@ def scored(pretrained: str, **arguments: Any) -> list[float]:
 # --- checkpoints ---
 
 
-def copied(pretrained: str, target: Path, **changes: Any) -> str:
+def copied(pretrained: str, target: Path, **changes: object) -> str:
     """A copy of a checkpoint with another configuration."""
     shutil.copytree(pretrained, target)
     config = target / "config.json"
@@ -78,7 +78,7 @@ T5 = {"model_type": "t5", "d_model": 8}
     ],
 )
 def test_a_model_that_does_not_answer_in_words_is_refused_by_its_configuration_alone(
-    config_name: str, arguments: dict[str, Any], message: str, tmp_path: Path
+    config_name: str, arguments: dict[str, object], message: str, tmp_path: Path
 ) -> None:
     config_class = getattr(hf, config_name)
     config_class(**arguments).save_pretrained(tmp_path)

@@ -3,32 +3,33 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import demo_runs
 import numpy as np
 import pytest
+import torch
 from PIL import Image
 from transformers import AutoProcessor
 from vlm_requests import GREEDY, Build, asked, made, scores, text, user
 
 from figlang_tasks import FigLangError
 from figlang_tasks.harness.plugin import tasks_dir
-from figlang_tasks.models.vlm import VLMError
+from figlang_tasks.models.vlm import FigLangVLM, VLMError
 from figlang_tasks.models.vlm_loading import context_length_of
 from figlang_tasks.models.vlm_pictures import with_margin
 
 QUESTION = text("What is it?")
 
 
-def picture(width: int, height: int) -> dict[str, Any]:
+def picture(width: int, height: int) -> dict:
     pixels = np.random.default_rng(width).integers(0, 255, (height, width, 3), dtype="uint8")
     return {"type": "image", "url": Image.fromarray(pixels)}
 
 
-def tensors(lm: Any, width: int, height: int) -> Any:
+def tensors(lm: FigLangVLM, width: int, height: int) -> Mapping[str, torch.Tensor]:
     """The model's inputs for a picture of a size, with a question."""
     _, inputs = made(lm, [user(picture(width, height), QUESTION)])
     return inputs
@@ -71,7 +72,7 @@ def test_bounds_of_pixels_are_those_of_smart_resize(
     ],
 )
 def test_an_option_does_what_it_does_in_transformers(
-    family: str, option: str, value: Any, build: Build
+    family: str, option: str, value: object, build: Build
 ) -> None:
     parsed_value = json.loads(value) if isinstance(value, str) else value
     lm = build(family, **{option: value})
@@ -127,7 +128,7 @@ def test_an_option_does_what_it_does_in_transformers(
     ],
 )
 def test_a_wrong_option_of_pictures_is_refused_with_what_is_valid(
-    family: str, options: dict[str, Any], message: str, build: Build
+    family: str, options: dict[str, object], message: str, build: Build
 ) -> None:
     with pytest.raises(FigLangError, match=f"figlang_vlm: .*{message}"):
         build(family, **options)
@@ -160,7 +161,7 @@ def test_a_prompt_that_is_longer_than_the_context_says_how_to_go_on(build: Build
 def test_the_context_length_is_read_from_every_form_of_configuration() -> None:
     from transformers import FalconConfig, GPT2Config, LlamaConfig
 
-    def llama(**rope: Any) -> Any:
+    def llama(**rope: object) -> LlamaConfig:
         return LlamaConfig(
             max_position_embeddings=1000, rope_parameters={"rope_theta": 10000.0, **rope}
         )

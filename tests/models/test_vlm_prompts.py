@@ -8,6 +8,7 @@ from typing import Any
 
 import demo_runs
 import pytest
+from lmms_eval.api.instance import Instance
 from vlm_requests import GREEDY, Build, asked, image, made, scores, text, user
 
 from figlang_tasks.answers.entailment import entailment
@@ -45,7 +46,7 @@ def test_another_chat_template_in_the_same_file_gets_no_answers_from_the_cache(
         )
         return demo_runs.answers(results, task)
 
-    def refuse(self: FigLangVLM, requests: list[Any]) -> list[str]:
+    def refuse(self: FigLangVLM, requests: list[Instance]) -> list[str]:
         raise AssertionError("the model is asked")
 
     first_answers = answers_of_run()
@@ -147,12 +148,12 @@ def test_a_template_that_moves_pictures_says_so(build: Build) -> None:
     assert rendered(moving, LABELLED).startswith(beginning)
 
 
-def contexts(results: dict[str, Any], task: str) -> list[str]:
+def contexts(results: dict, task: str) -> list[str]:
     """The text of each request of a run."""
     return [sample["arguments"][0] for sample in results["samples"][task]]
 
 
-def prompt_hash(results: dict[str, Any], task: str) -> str:
+def prompt_hash(results: dict, task: str) -> str:
     return results["configs"][task]["metadata"]["prompt_hash"]
 
 

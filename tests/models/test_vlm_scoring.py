@@ -16,7 +16,7 @@ import torch
 from vlm_requests import CONVERSATIONS, Build, image, made, scores, text, user
 
 from figlang_tasks.models import vlm_scoring
-from figlang_tasks.models.vlm import VLMError
+from figlang_tasks.models.vlm import FigLangVLM, VLMError
 from figlang_tasks.models.vlm_cache import SharedPrefix
 
 TEXTS = ["yes", "a burning house that nobody sees", "the mule is stubborn", "an </s> image"]
@@ -25,13 +25,13 @@ TOWERS = ("visual", "vision_model")
 EXACT = 5e-5  # nats of a text, in float32
 
 
-def score(lm: Any, texts: list[str], pictures: int = 1) -> list[float]:
+def score(lm: FigLangVLM, texts: list[str], pictures: int = 1) -> list[float]:
     """The scores of texts as answers to a question about so many pictures."""
     messages = [user(*map(image, range(pictures)), QUESTION)]
     return scores(lm, messages, kind="candidates", candidates=texts)
 
 
-def token_by_token(lm: Any, texts: list[str]) -> list[float]:
+def token_by_token(lm: FigLangVLM, texts: list[str]) -> list[float]:
     """The scores of texts without the shared prefix."""
     lm.scorer.uses_shared_prefix = False
     scores_of_texts = score(lm, texts)
@@ -43,7 +43,7 @@ PHRASES = ["a mule", "the house burns", "snail", "nobody sees it"]
 SIXTEEN_TEXTS = [" ".join(pair) for pair in itertools.product(PHRASES, repeat=2)]
 
 
-def vision_tower(lm: Any) -> torch.nn.Module:
+def vision_tower(lm: FigLangVLM) -> torch.nn.Module:
     """The part of a model that reads pictures."""
     for name, module in lm.model.named_modules():
         if name.split(".")[-1] in TOWERS:
@@ -51,14 +51,14 @@ def vision_tower(lm: Any) -> torch.nn.Module:
     raise AssertionError("the model has no vision tower")
 
 
-def counted_rows(lm: Any, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def counted_rows(lm: FigLangVLM, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """A list that gets the number of rows of each forward pass from now on."""
     rows_of_passes: list[int] = []
     forward = lm.model.forward
 
-    def count_rows(**inputs: Any) -> Any:
-        rows_of_passes.append(inputs["input_ids"].shape[0])
-        return forward(**inputs)
+    def count_rows(input_ids: torch.Tensor, **inputs: object) -> object:
+        rows_of_passes.append(input_ids.shape[0])
+        return forward(input_ids=input_ids, **inputs)
 
     monkeypatch.setattr(lm.model, "forward", functools.wraps(forward)(count_rows))
     return rows_of_passes
@@ -102,17 +102,17 @@ def test_texts_run_one_by_one_where_there_is_room_for_no_more(
     assert max(rows_of_passes) == 1
 
 
-def shift_positions(inputs: dict[str, Any], cache: SharedPrefix) -> None:
+def shift_positions(inputs: dict[str, torch.Tensor], cache: SharedPrefix) -> None:
     inputs["position_ids"] = inputs["position_ids"] + 9
 
 
-def spoil_last_row(inputs: dict[str, Any], cache: SharedPrefix) -> None:
+def spoil_last_row(inputs: dict[str, torch.Tensor], cache: SharedPrefix) -> None:
     layer: Any = cache.layers[0]
     layer.keys = layer.keys.clone()
     layer.keys[-1] *= -1
 
 
-def raise_error(inputs: dict[str, Any], cache: SharedPrefix) -> None:
+def raise_error(inputs: dict[str, torch.Tensor], cache: SharedPrefix) -> None:
     raise KeyError("a cache of its own")
 
 
@@ -125,7 +125,7 @@ def raise_error(inputs: dict[str, Any], cache: SharedPrefix) -> None:
     ],
 )
 def test_a_model_that_cannot_go_on_from_its_cache_is_noticed(
-    damage: Callable[[dict[str, Any], SharedPrefix], None],
+    damage: Callable[[dict[str, torch.Tensor], SharedPrefix], None],
     reason: str,
     build: Build,
     monkeypatch: pytest.MonkeyPatch,
@@ -136,7 +136,7 @@ def test_a_model_that_cannot_go_on_from_its_cache_is_noticed(
     expected = token_by_token(lm, texts)
     prepare = lm.model.prepare_inputs_for_generation
 
-    def prepare_and_damage(ids: torch.Tensor, **state: Any) -> dict[str, Any]:
+    def prepare_and_damage(ids: torch.Tensor, **state: object) -> dict[str, torch.Tensor]:
         inputs = prepare(ids, **state)
         cache = inputs.get("cache") or inputs.get("past_key_values")
         if isinstance(cache, SharedPrefix):
@@ -159,7 +159,7 @@ def test_prompts_with_and_without_pictures_are_each_checked_once(
     checks_with_pictures: list[bool] = []
     decoded = lm.scorer.log_probs_token_by_token
 
-    def decode_and_note(prefix: dict[str, Any], tokens: list[int]) -> list[float]:
+    def decode_and_note(prefix: dict[str, torch.Tensor], tokens: list[int]) -> list[float]:
         checks_with_pictures.append("pixel_values" in prefix)
         return decoded(prefix, tokens)
 
@@ -203,7 +203,7 @@ def test_match_scores_each_image_alone(build: Build) -> None:
     assert turned == pytest.approx([1 - alone[0]])
 
 
-def first_token_probabilities(lm: Any) -> torch.Tensor:
+def first_token_probabilities(lm: FigLangVLM) -> torch.Tensor:
     """The probabilities of the first token of the answer to the first conversation."""
     _, inputs = made(lm, CONVERSATIONS[0])
     with torch.inference_mode():
