@@ -223,9 +223,9 @@ def main() -> int:
     print(f"\n{markdown_table(rows)}\n")
     print(f"Aim: {aim:g} times. The first request, with its check: {first:.3f} s.")
     print(f"Largest difference of a candidate's log-probability: {difference:.1e} nats.")
-    if not scorer.shared:
+    if not scorer.uses_shared_prefix:
         print("the shared prefix was not trusted: every candidate was decoded token by token")
-    agrees = scorer.shared and (difference <= AIM_DIFFERENCE or args.dtype != "float32")
+    agrees = scorer.uses_shared_prefix and (difference <= AIM_DIFFERENCE or args.dtype != "float32")
     return 0 if agrees and (args.small or slow / fast >= aim) else 1
 
 

@@ -283,17 +283,17 @@ def test_a_model_that_tells_its_answers_loses_one_batch(
     }
     asked_rows: list[str] = []
     asked_models: set[FigLangVLM] = set()
-    generate = FigLangVLM.generate
+    run_batch = FigLangVLM._run_batch
 
-    def dying(self: Any, batch: Any, *rest: Any) -> Any:
-        asked_rows.extend(prompt.where for prompt in batch)
+    def dying(self: Any, settings: Any, stops: Any, batch: Any, inputs: Any) -> Any:
+        asked_rows.extend(conversation.row for conversation in batch)
         asked_models.add(self)
         if len(asked_rows) == 4:
             raise RuntimeError("the model is broken")
-        return generate(self, batch, *rest)
+        return run_batch(self, settings, stops, batch, inputs)
 
     with monkeypatch.context() as patched:
-        patched.setattr(FigLangVLM, "generate", dying)
+        patched.setattr(FigLangVLM, "_run_batch", dying)
         with pytest.raises(FigLangError, match="doc 3: RuntimeError: the model is broken"):
             evaluate(TASK, "figlang_vlm", demo_runs.DEMO, **options)
         assert [model.on_answer for model in asked_models] == [None], (
