@@ -81,10 +81,10 @@ def compare(
         compared_runs,
         metrics=metric,
         tasks=task,
-        overall=overall,
+        only_overall=overall,
+        all_metrics=every,
         resamples=resamples,
         seed=seed,
-        every=every,
     )
     text = ComparisonText(
         compared_runs,

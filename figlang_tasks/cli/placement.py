@@ -78,7 +78,7 @@ def _published_models_best_first(
     models = []
     for row in published_tables.published_rows(task, [metric]):
         figure = row.values[metric]
-        if row.kind not in published_tables.WITHOUT_MODEL and figure.value is not None:
+        if row.kind not in published_tables.KINDS_WITHOUT_MODEL and figure.value is not None:
             models.append(_PublishedModel(figure.value, f"{row.label} ({figure.text()})"))
 
     def order(model: _PublishedModel) -> tuple[float, str]:

@@ -133,7 +133,7 @@ def _main_estimate(path: Path, run: Run, task: TaskRun) -> tuple[str, Estimate |
     # Without a results file there are only those of the samples.
     estimates = task.reported_estimates or task.estimates
     metric = _main_metric(task, estimates)
-    contradictions = task.contradictions_of([metric])
+    contradictions = task.contradictions_with_intervals_of([metric])
     if contradictions:
         warn(f"{path}: {contradiction_warning(run, task, contradictions)}")
         estimates = task.estimates

@@ -21,7 +21,7 @@ from pydantic import BaseModel, ValidationError
 from figlang_tasks.core import files
 from figlang_tasks.core.data_id import DataId, digest_of_rows
 from figlang_tasks.core.errors import DataError
-from figlang_tasks.core.text import HALF_A_PAIR
+from figlang_tasks.core.text import LONE_SURROGATE
 
 if TYPE_CHECKING:
     import datasets
@@ -246,7 +246,11 @@ def text(values: Mapping[str, Any], column: str, where: str, optional: bool = Fa
     value = values.get(column)
     if value is None and optional:
         return ""
-    if not isinstance(value, str) or HALF_A_PAIR.search(value) or not (value.strip() or optional):
+    if (
+        not isinstance(value, str)
+        or LONE_SURROGATE.search(value)
+        or not (value.strip() or optional)
+    ):
         wanted = "a text" if optional else "a text that is not empty"
         raise DataError(f"{where}: {column} is {brief(value)}, must be {wanted}")
     require_no_placeholder(value, column, where)

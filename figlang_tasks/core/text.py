@@ -7,8 +7,8 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-# Half a surrogate pair is no character: UTF-8 has no bytes for it.
-HALF_A_PAIR = re.compile("[\ud800-\udfff]")
+# A surrogate without the other half of its pair is no character: UTF-8 has no bytes for it.
+LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 # What a terminal would obey, what turns the direction of writing, halves of characters, and what
 # XML forbids.
 _CONTROL = (
@@ -85,7 +85,7 @@ def folded(text: str) -> str:
 
 def whole_characters(text: str) -> str:
     """The text with U+FFFD in place of each half of a surrogate pair."""
-    return HALF_A_PAIR.sub("\N{REPLACEMENT CHARACTER}", text)
+    return LONE_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def without_paths(text: str) -> str:

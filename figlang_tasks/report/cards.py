@@ -79,8 +79,10 @@ def make_answer(task: TaskRun, samples: Sequence[Sample]) -> Answer:
     if len(samples) == 1:
         answer["output"] = clip(judged_output(samples[0]))
     else:
-        # A short line for each image
-        answer["output"] = "\n".join(clip(judged_output(sample), 80) for sample in samples)
+        lines = []  # a short one for each image
+        for sample in samples:
+            lines.append(clip(judged_output(sample), 80))
+        answer["output"] = "\n".join(lines)
     return answer
 
 
@@ -93,8 +95,8 @@ def prompt_of(sample: Sample) -> str:
     """The prompt of a sample; "" if the harness did not keep it."""
     if "input" in sample:
         return clip(sample["input"])
-    # lm-eval keeps the prompt as the first of the arguments of a request, which are nested: a
-    # dictionary of dictionaries, or a list of lists.
+    # In samples of lm-eval, the prompt is the first of the arguments of a request. These are
+    # nested: a dictionary of dictionaries, or a list of lists.
     argument = sample.get("arguments")
     while isinstance(argument, Mapping | list | tuple) and argument:
         arguments = argument.values() if isinstance(argument, Mapping) else argument

@@ -24,7 +24,11 @@ def is_significant(difference: Difference) -> bool:
 
 
 def is_improvement(difference: Difference) -> bool:
-    """Whether the candidate has the better value, significantly or not."""
+    """Whether the candidate has the better value, significantly or not.
+
+    Args:
+        difference: not 0; where lower is better, 0 would count as an improvement.
+    """
     is_higher = difference.difference > 0
     return is_higher == measures.measure_of(difference.metric).higher_is_better
 

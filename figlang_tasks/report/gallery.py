@@ -95,19 +95,21 @@ def build(runs: Sequence[Run], with_pictures: bool = True, max_cards: int = MAX_
 
 
 def _collect_rows(task: str, runs: Sequence[Run]) -> list[Row]:
-    """Group the samples of a task by row and run, in the order of the first run's file.
+    """The rows of a task with their samples, in the order of the first run's file.
 
     If a run answered each row several times (``--repeats``), only samples of its first repeat are
     taken. A run still has several samples of a row where images are ranked: one for each image.
     """
+    # The samples of each row by run number (the position of the run in `runs`), see `Row`.
     rows_by_card_id: dict[str, dict[int, list[Sample]]] = {}
     for run_number, run in enumerate(runs):
         if task not in run.tasks:
             continue
         task_run = run.tasks[task]
         first_repeat = min(record.get(REPEAT, 1) for record in task_run.records)
-        for sample in task_run.samples:
-            if sample["sample"].get(REPEAT, 1) == first_repeat:
+        # The records are those in the samples, in the same order.
+        for sample, record in zip(task_run.samples, task_run.records, strict=True):
+            if record.get(REPEAT, 1) == first_repeat:
                 row = rows_by_card_id.setdefault(cards.card_id(sample), {})
                 row.setdefault(run_number, []).append(sample)
     return list(rows_by_card_id.values())
@@ -189,8 +191,11 @@ def _make_card(task: str, runs: Sequence[Run], row: Row, originals: Originals | 
 def _add_pictures(card: Card, originals: Originals | None, album: dict[str, Picture]) -> None:
     """Add the pictures of a card to the album; in the card, the key replaces the picture's name.
 
+    The key, under ``picture``, is None for a picture that is not found. The name goes in any case.
+
     Args:
-        originals: where pictures are found by their names; None if none are to be shown.
+        originals: where pictures are found by their names; None to show no pictures, so that every
+            key is None.
         album: all pictures of the gallery by key; rows may share a picture.
     """
     for picture in card["pictures"]:
@@ -204,14 +209,21 @@ def _add_pictures(card: Card, originals: Originals | None, album: dict[str, Pict
 
 
 def _make_pictures(album: Mapping[str, Picture]) -> tuple[list[Thumbnail | None], list[str]]:
-    """Make the thumbnails of an album in its order, None for each damaged picture.
+    """The thumbnails of an album in its order, and a list with at most one warning.
 
     Returns:
-        The thumbnails, and one warning if pictures are damaged, else none.
+        The thumbnails, None for each damaged picture; and a warning about all damaged pictures, []
+        if there are none.
     """
-    thumbnails = make_thumbnails(album.values())
     # A bar on a terminal if it takes longer than two seconds
-    progress = tqdm(thumbnails, "thumbnails", len(album), delay=2, leave=False, disable=None)
+    progress = tqdm(
+        make_thumbnails(album.values()),
+        desc="thumbnails",
+        total=len(album),
+        delay=2,
+        leave=False,
+        disable=None,
+    )
     pictures: list[Thumbnail | None] = []
     errors: list[str] = []
     for thumbnail in progress:

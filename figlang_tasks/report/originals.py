@@ -48,9 +48,9 @@ class Originals:
         data = DataId.parse(self._documents[0]["data"])  # the same in all documents
         if data.texts != task.data.texts:
             raise DataError(f"the run had {task.data}, and the data here is {data}: other texts")
-        self._position_by_id = {
-            row_id: position for position, row_id in enumerate(self._documents["id"])
-        }
+        self._position_by_id: dict[str, int] = {}
+        for position, row_id in enumerate(self._documents["id"]):
+            self._position_by_id[row_id] = position
 
     def document(self, row_id: str) -> Mapping[str, Any] | None:
         """The document with this id; None if there is none."""

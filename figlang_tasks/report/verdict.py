@@ -62,7 +62,10 @@ def verdicts_against(baseline: Run, runs: Sequence[Run]) -> list[str]:
         task.check_consistent()
     if baseline.name in {run.name for run in runs}:
         baseline = replace(baseline, name="the baseline")
-    runs_that_share_a_task = [run for run in runs if run.tasks.keys() & baseline.tasks.keys()]
+    runs_that_share_a_task: list[Run] = []
+    for run in runs:
+        if run.tasks.keys() & baseline.tasks.keys():
+            runs_that_share_a_task.append(run)
     differences: list[Difference] = []
     # If no run shares a task, `compare` raises the error that says so.
     for run in runs_that_share_a_task or runs:
@@ -96,7 +99,8 @@ def _main_difference(differences: Sequence[Difference]) -> Difference:
     overall = [difference for difference in preferred if difference.scope == OVERALL]
     preferred = overall or preferred
     main_metric = measures.headline_metric(difference.metric for difference in preferred)
-    return next(difference for difference in preferred if difference.metric == main_metric)
+    by_main_metric = [difference for difference in preferred if difference.metric == main_metric]
+    return by_main_metric[0]  # of several scopes, the first in the order of tables
 
 
 # --- several runs ---
@@ -114,7 +118,7 @@ def _can_be_ranked(differences: Sequence[Difference]) -> bool:
 
 
 def _ranking_sentence(differences: Sequence[Difference], tests: int) -> str:
-    """A sentence that ranks the runs on a task, and one that says which cannot be told apart.
+    """Two sentences: the ranking of the runs on a task, and which of them cannot be told apart.
 
     Args:
         differences: one for each pair of runs, all by one metric.
@@ -129,9 +133,9 @@ def _ranking_sentence(differences: Sequence[Difference], tests: int) -> str:
     higher_is_better = measures.measure_of(metric).higher_is_better
     ranking = sorted(values, key=values.__getitem__, reverse=higher_is_better)
 
-    ranked_values = "; ".join(
-        f"{run} {measures.value_text(metric, values[run])}" for run in ranking
-    )
+    ranked_values: list[str] = []
+    for run in ranking:
+        ranked_values.append(f"{run} {measures.value_text(metric, values[run])}")
     groups = _indistinguishable_groups(ranking, differences)
     adjusted = f"adjusted for {tests} tests"
     if groups:
@@ -140,7 +144,7 @@ def _ranking_sentence(differences: Sequence[Difference], tests: int) -> str:
     else:
         conclusion = f"All differ (p < {ALPHA}, {adjusted})"
     metric_text = measures.name_text(differences[0].name)
-    return f"Ranking on {task} by {metric_text}: {ranked_values}. {conclusion}"
+    return f"Ranking on {task} by {metric_text}: {'; '.join(ranked_values)}. {conclusion}"
 
 
 def _indistinguishable_groups(
@@ -177,7 +181,11 @@ def _split(groups: Sequence[frozenset[str]], run: str, other: str) -> list[froze
             split += [group - {run}, group - {other}]
         else:
             split.append(group)
-    return [group for group in dict.fromkeys(split) if not _is_part_of_another(group, split)]
+    largest: list[frozenset[str]] = []
+    for group in dict.fromkeys(split):
+        if not _is_part_of_another(group, split):
+            largest.append(group)
+    return largest
 
 
 def _is_part_of_another(group: frozenset[str], groups: Sequence[frozenset[str]]) -> bool:
@@ -226,7 +234,7 @@ def _reason_not_significant(difference: Difference) -> str:
         return f"p {p_text(difference.p)} alone, but there are too many tests at once"
     if _excludes_zero(difference):
         return "the interval is approximate with so few rows, and p decides"
-    if difference.smallest_detectable is None:  # not known if the runs differ in too few units
+    if difference.smallest_detectable is None:  # unknown if too few units differ
         return "too few rows differ"
     smallest = measures.value_text(difference.metric, difference.smallest_detectable)
     if measures.measure_of(difference.metric).percent:

@@ -93,11 +93,11 @@ def compare(
     runs: Sequence[Run],
     metrics: Sequence[str] | None = None,
     tasks: Sequence[str] | None = None,
-    overall: bool = False,
+    *,
+    only_overall: bool = False,
+    all_metrics: bool = False,
     resamples: int = 10_000,
     seed: int = DEFAULT_SEED,
-    *,
-    every: bool = False,
 ) -> list[Difference]:
     """Compare every two runs on every task that they share, and test the differences.
 
@@ -109,9 +109,9 @@ def compare(
         metrics: names with a scope (``f1@60_muse``), or without one for all scopes (``f1@60``);
             default the headline metric of each task.
         tasks: default all that two names share.
-        overall: leave out all scopes but that of all rows, and those named in `metrics`.
+        only_overall: leave out all scopes but that of all rows, and those named in `metrics`.
+        all_metrics: compare all metrics but diagnostic ones; ignored with `metrics`.
         resamples, seed: of the bootstrap, and of approximate randomization.
-        every: compare all metrics but diagnostic ones; ignored with `metrics`.
 
     Returns:
         The differences, ordered by task, then by pair of runs, then as in tables of metrics.
@@ -128,7 +128,7 @@ def compare(
         check_comparable(task, runs_by_name, run_count_by_name)
     check_known_metrics(metrics or (), shared_tasks.values())
 
-    choice = MetricChoice(metrics, only_overall=overall, all_metrics=every)
+    choice = MetricChoice(metrics, only_overall, all_metrics)
     differences: list[Difference] = []
     for task, runs_by_name in shared_tasks.items():
         differences += _compare_task(task, runs_by_name, choice, resamples, seed)
@@ -141,7 +141,8 @@ def adjust_p_values(differences: Sequence[Difference]) -> list[Difference]:
     A difference without a test stays as it is.
     """
     p_values = [difference.p for difference in differences if difference.p is not None]
-    adjusted_p_values = iter(significance.holm(p_values))  # in the order of the differences
+    # Those of the tested differences, in their order.
+    adjusted_p_values = iter(significance.holm(p_values))
     adjusted: list[Difference] = []
     for difference in differences:
         if difference.p is None:
@@ -193,6 +194,7 @@ def _compare_task(
 ) -> list[Difference]:
     """The differences between every two runs on one task, one for each chosen metric and scope."""
     measures_by_name = declared_measures(all_runs(runs_by_name))
+    # By the name of the run, the estimates of each of its repeats.
     estimates_by_name: dict[str, list[dict[MetricScope, Estimate]]] = {}
     for name, runs in runs_by_name.items():
         estimates_by_name[name] = [finite_estimates(run) for run in runs]

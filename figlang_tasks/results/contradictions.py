@@ -19,17 +19,18 @@ ROUNDING = 1e-6
 """By how much numbers of files may differ from what they are computed from."""
 
 
-def find_contradictions(task: TaskRun, metrics_with_intervals: Collection[str]) -> list[str]:
-    """Texts about what differs between the results file of a task and its samples.
+def find_contradictions(task: TaskRun, fully_compared_metrics: Collection[str]) -> list[str]:
+    """Texts about all that differs between the results file of a task and its samples.
 
     ``acc 0.900000 (its samples: 0.500000)``, for example. The list is empty if all agrees.
 
     Args:
-        metrics_with_intervals: names of those whose standard errors and intervals are compared
-            too, which may take a second each. Values of all metrics are compared in any case.
+        fully_compared_metrics: names of the metrics whose standard errors and intervals are
+            compared too, which may take a second each. Of other metrics only values and numbers
+            of rows are compared.
     """
-    computed = _compute_estimates(task, metrics_with_intervals)
-    expected_metrics = _expected_metrics(task)
+    computed = _compute_estimates(task, fully_compared_metrics)
+    required_metrics = _required_metrics(task)
     contradictions: list[str] = []
     for name, measure in task.measures.by_name.items():
         reported_by_scope = task.reported.get(name, {})
@@ -40,16 +41,16 @@ def find_contradictions(task: TaskRun, metrics_with_intervals: Collection[str]) 
             continue
         computed_by_scope = computed.get(name, {})
         scopes = _scopes_to_compare(
-            reported_by_scope, computed_by_scope, is_expected=name in expected_metrics
+            reported_by_scope, computed_by_scope, is_required=name in required_metrics
         )
         for scope in scopes:
             contradictions += _compare_estimates(
                 full_name(name, scope),
                 reported_by_scope.get(scope),
                 computed_by_scope.get(scope),
-                with_intervals=name in metrics_with_intervals,
+                with_intervals=name in fully_compared_metrics,
             )
-    contradictions += _check_table(task, computed, metrics_with_intervals)
+    contradictions += _check_table(task, computed, fully_compared_metrics)
     contradictions += _check_data(task)
     contradictions += _check_scorer(task)
     contradictions += _check_readings(task)
@@ -68,12 +69,12 @@ def is_possible(measure: Measure, estimate: Estimate) -> bool:
 
 
 def _compute_estimates(
-    task: TaskRun, metrics_with_intervals: Collection[str]
+    task: TaskRun, fully_compared_metrics: Collection[str]
 ) -> dict[str, dict[str, Estimate]]:
-    """The estimates that the records give, by metric and scope; {} if no file reports any.
+    """The estimates that the records give, by metric and scope; {} if no results file has values.
 
     Args:
-        metrics_with_intervals: those with intervals and standard errors too, if the results file
+        fully_compared_metrics: those with intervals and standard errors too, if the results file
             has our estimates. All other metrics have values and numbers of rows alone.
     """
     # A results file has our own estimates (`reported`) and the harness's table of values. One that
@@ -82,11 +83,11 @@ def _compute_estimates(
         return {}
     recomputable = task.measures.recomputable
     estimates: dict[str, dict[str, Estimate]] = {}
-    # With `reported`: intervals for the chosen metrics, plain values for the rest. Without it plain
-    # values for all: the table has no intervals to compare with.
+    # With `reported`: intervals for the fully compared metrics, plain values for the rest. Without
+    # it plain values for all: the table has no intervals to compare with.
     if task.reported:
         measures = [
-            measure for measure in recomputable.all if measure.name in metrics_with_intervals
+            measure for measure in recomputable.all if measure.name in fully_compared_metrics
         ]
         # `row_of` tells which records are of one row of the benchmark.
         estimates.update(evaluate(task.records, Measures.of(*measures, row_of=recomputable.row_of)))
@@ -112,7 +113,7 @@ def _values_by_scope(task: TaskRun, measure: Measure) -> dict[str, Estimate]:
     return values
 
 
-def _expected_metrics(task: TaskRun) -> set[str]:
+def _required_metrics(task: TaskRun) -> set[str]:
     """The metrics that the results file must have, if the samples give them a value.
 
     A user's task file may name fewer metrics than the benchmark has.
@@ -130,16 +131,19 @@ def _expected_metrics(task: TaskRun) -> set[str]:
 
 
 def _scopes_to_compare(
-    reported: Mapping[str, Estimate], computed: Mapping[str, Estimate], is_expected: bool
+    reported: Mapping[str, Estimate], computed: Mapping[str, Estimate], is_required: bool
 ) -> Sequence[str]:
-    """All scopes that either side has; if none is reported, OVERALL or nothing.
+    """All scopes of a metric that either side has; if none is reported, OVERALL or nothing.
 
-    A metric that is not reported at all is compared over all rows alone if it is expected, so that
+    A metric that is not reported at all is compared over all rows alone if it is required, so that
     one contradiction says that it is missing; else it is not compared.
+
+    Args:
+        reported, computed: the estimates of the metric by scope.
     """
     if reported:
         return list(dict.fromkeys([*reported, *computed]))
-    return [OVERALL] if is_expected else []
+    return [OVERALL] if is_required else []
 
 
 # --- what differs ---
@@ -166,16 +170,16 @@ def _compare_estimates(
         yield f"rows of {name} {reported.rows} (its samples: {computed.rows})"
     if not with_intervals:
         return
-    has_equal_limits = _is_equal(reported.low, computed.low) and _is_equal(
-        reported.high, computed.high
-    )
-    if not has_equal_limits:
+    is_low_equal = _is_equal(reported.low, computed.low)
+    is_high_equal = _is_equal(reported.high, computed.high)
+    if not (is_low_equal and is_high_equal):
         yield (
             f"interval of {name} {_interval_text(reported)} (its samples:"
             f" {_interval_text(computed)})"
         )
     if not _is_equal(reported.stderr, computed.stderr):
-        yield _difference_text(f"standard error of {name}", reported.stderr, computed.stderr)
+        stderr_name = f"standard error of {name}"
+        yield _difference_text(stderr_name, reported.stderr, computed.stderr)
 
 
 def _find_impossible_numbers(
@@ -204,42 +208,55 @@ def _find_impossible_numbers(
 
 
 def _check_table(
-    task: TaskRun, computed: Estimates, metrics_with_intervals: Collection[str]
+    task: TaskRun, computed: Estimates, fully_compared_metrics: Collection[str]
 ) -> Iterator[str]:
-    """A text for each number in the harness's own table that is not the expected one.
+    """A text for each number in the harness's table that the samples or our estimates contradict.
 
-    The table has values over all rows and their standard errors. Expected is what the samples give;
-    where that is not computed, what our metadata in the results file say.
+    The table (`TaskRun.table`) has the values over all rows and their standard errors.
 
     Args:
-        metrics_with_intervals: those that `computed` has standard errors of.
+        computed: the estimates that the samples give (`_compute_estimates`).
+        fully_compared_metrics: the metrics that `computed` has standard errors of.
     """
     for key, number in task.table.items():
         column, _, _ = key.rpartition(",")  # ``acc,none`` or ``acc_stderr,none``
-        is_stderr = column.endswith("_stderr")
         metric = column.removesuffix("_stderr")
         measure = task.measures.by_name.get(metric)
         if measure is None or not isinstance(number, int | float) or math.isnan(number):
             continue  # the name of the task, "N/A", or a metric that failed
-        reported = task.reported.get(metric, {}).get(OVERALL)
-        if is_stderr and reported is None:
-            continue  # a run of lm-eval, whose standard errors have a method of their own
 
-        has_number = metric in metrics_with_intervals or not is_stderr
-        is_computed = measure.is_recomputable and has_number
-        expected = reported
-        if is_computed:
-            expected = computed.get(metric, {}).get(OVERALL)
-        if is_stderr:
+        if not column.endswith("_stderr"):
+            expected = _expected_estimate(task, metric, computed, measure.is_recomputable)
+            # Without an expected value there is nothing to compare with. If our own estimate has a
+            # value that the samples do not give, `_compare_estimates` says so.
+            if expected is not None and not _is_equal(number, expected.value):
+                yield _difference_text(f"{metric} in the table", number, expected.value)
+            continue
+
+        if OVERALL not in task.reported.get(metric, {}):
+            continue  # lm-eval computed the standard error, by a method of its own
+        is_computed = measure.is_recomputable and metric in fully_compared_metrics
+        expected = _expected_estimate(task, metric, computed, is_computed)
+        # The table and our own estimate are written together, and an estimate without a standard
+        # error has "N/A" in the table. So a number beside such an estimate is a contradiction.
+        expected_stderr = None if expected is None else expected.stderr
+        if not _is_equal(number, expected_stderr):
             name = f"standard error of {metric} in the table"
-            expected_number = None if expected is None else expected.stderr
-        elif expected is not None:
-            name = f"{metric} in the table"
-            expected_number = expected.value
-        else:
-            continue  # There is nothing to compare the value with.
-        if not _is_equal(number, expected_number):
-            yield _difference_text(name, number, expected_number)
+            yield _difference_text(name, number, expected_stderr)
+
+
+def _expected_estimate(
+    task: TaskRun, metric: str, computed: Estimates, is_computed: bool
+) -> Estimate | None:
+    """The estimate over all rows that the harness's table should agree with; None without one.
+
+    Args:
+        computed: the estimates that the samples give.
+        is_computed: whether these have the number in question. If not (METEOR, intervals that are
+            not compared), our own estimate in the results file is what the table should agree with.
+    """
+    estimates = computed if is_computed else task.reported
+    return estimates.get(metric, {}).get(OVERALL)
 
 
 def _check_data(task: TaskRun) -> Iterator[str]:
@@ -283,7 +300,10 @@ def _check_bleurt_presence(task: TaskRun, scorer: str) -> Iterator[str]:
 
 
 def _check_readings(task: TaskRun) -> Iterator[str]:
-    """A text for each count of answers that were read, or left, which the records do not give."""
+    """A text for each field of the counts of readings in which results file and records differ.
+
+    Nothing is compared if the results file has no counts, or the records have no answers in words.
+    """
     reported_readings = task.metadata.get("readings")
     readings = count_readings(task.records)
     if reported_readings is None or readings is None:

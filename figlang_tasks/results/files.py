@@ -66,7 +66,7 @@ def samples_files(path: Path) -> dict[str, Path]:
 
 
 def find_runs(folder: Path) -> list[Path]:
-    """The results file of each run in a folder and below it; without one, its samples files.
+    """The results file of each run in a folder, at any depth; without one, its samples files.
 
     A file that could not be written whole counts as a samples file here. Each of the paths can be
     read as a run, or the error of reading it says what is wrong.
@@ -147,21 +147,23 @@ def _error_without_samples(path: Path) -> RunError:
 
 
 def _samples_in_subfolders(path: Path) -> dict[str, Path]:
-    """The samples file of each task in the one folder below `path` that has samples files.
+    """The samples file of each task in the only subfolder with samples files; else an error.
 
-    Harnesses put a run into a subfolder that has the name of the model.
+    Subfolders of any depth count. Harnesses put a run into one that has the name of the model.
 
     Raises:
-        RunError: no folder has samples files, or several have.
+        RunError: no subfolder has samples files, or several have.
     """
     folders = sorted({file.parent for file in _paths_below(path) if task_of(file)})
     if len(folders) == 1:
         return samples_files(folders[0])
     if folders:
         raise RunError(f"{path} holds several runs: name one of {listing(folders)}")
-    run_paths = find_runs(path)
-    if run_paths:
-        raise _error_without_samples(run_paths[0])
+    # Without samples files, a run is a results file, or a file that was not written whole. The
+    # first one serves as an example: its error says what is missing.
+    runs_without_samples = find_runs(path)
+    if runs_without_samples:
+        raise _error_without_samples(runs_without_samples[0])
     raise RunError(f"there are no samples files in {path} (evaluate with --log_samples)")
 
 
@@ -172,8 +174,13 @@ def _paths_below(folder: Path) -> Iterator[Path]:
     """
     for path in folder.rglob("*"):
         subfolders = path.relative_to(folder).parts[:-1]
-        if not any(name.startswith(".") and name.endswith(PARTIAL) for name in subfolders):
+        if not any(map(_is_hidden_and_partial, subfolders)):
             yield path
+
+
+def _is_hidden_and_partial(name: str) -> bool:
+    """Whether a name is ``.NAME.partial``, that of a folder that a command still writes."""
+    return name.startswith(".") and name.endswith(PARTIAL)
 
 
 def _samples_directly_in(folder: Path) -> list[Path]:
@@ -199,14 +206,14 @@ def _is_unfinished(path: Path) -> bool:
 
 
 def missing_samples(
-    path: Path, samples_by_task: Mapping[str, Path], contents: Mapping[Path, Results]
+    path: Path, samples_by_task: Mapping[str, Path], results_by_path: Mapping[Path, Results]
 ) -> list[str]:
-    """A sentence for each results file of a run that has tasks without a samples file.
+    """A sentence for each results file of a run that has tasks without samples, or is damaged.
 
     Args:
         path: as a user named the run; of a single samples file nothing is missing.
         samples_by_task: the samples file of each task that is read: the newest one.
-        contents: the content of the results files that were read already.
+        results_by_path: the contents of the results files that were read already.
     """
     if path.suffix == ".jsonl":
         return []
@@ -215,10 +222,7 @@ def missing_samples(
     else:
         folder = next(iter(samples_by_task.values())).parent  # all of them are in one folder
         files = sorted(folder.iterdir())
-    # Results that are older than the samples read are of an earlier run, and lack nothing. Names of
-    # results files differ in the date alone, so the later name is the newer file. Ages are compared
-    # for each task (`_lacks_samples`). A results file that cannot be read, so that its tasks are
-    # unknown, is compared with the newest samples of any task.
+    # Names of results files differ in the date alone, so the later name is the newer file.
     newest_used_name = max(results_path(samples).name for samples in samples_by_task.values())
 
     sentences = []
@@ -226,12 +230,15 @@ def missing_samples(
         if not _RESULTS_NAME.fullmatch(file.name):
             continue
         try:
-            results = contents.get(file) or read_results_file(file)
+            results = results_by_path.get(file) or read_results_file(file)
             tasks = tasks_of_ours(results)
         except RunError as error:
+            # Which tasks it has is unknown. It is reported only if it is newer than all samples
+            # that are used: an older one is of an earlier run.
             if file.name > newest_used_name:
                 sentences.append(str(error))
             continue
+        # Results that are older than the task's samples are of an earlier run, and lack nothing.
         tasks_without_samples = [
             task for task in tasks if _lacks_samples(task, file, samples_by_task)
         ]
@@ -240,30 +247,36 @@ def missing_samples(
     return sentences
 
 
-def _lacks_samples(task: str, results: Path, samples_by_task: Mapping[str, Path]) -> bool:
-    """Whether a task of a results file has no samples file of its date, nor a later one."""
-    if task in samples_by_task and results_path(samples_by_task[task]).name >= results.name:
-        return False
+def _lacks_samples(task: str, results_file: Path, samples_by_task: Mapping[str, Path]) -> bool:
+    """Whether a task of a results file has no samples file, neither of its date nor a later one.
+
+    Args:
+        samples_by_task: the newest samples file of each task.
+    """
+    if task in samples_by_task:
+        name_by_newest_samples = results_path(samples_by_task[task]).name
+        if name_by_newest_samples >= results_file.name:  # names have the order of dates
+            return False
     # A task with a full stop in its name has a samples file that is not recognized as one.
-    return not _samples_path(results, task).exists()
+    return not _samples_path(results_file, task).exists()
 
 
-def _samples_path(results: Path, task: str) -> Path:
-    """The path that the samples file of a task has, beside a results file."""
+def _samples_path(results_file: Path, task: str) -> Path:
+    """The path of the samples file of a task beside a results file, whether or not it exists."""
     # ``DATE_results.json`` of lmms-eval, or ``results_DATE.json`` of lm-eval
-    before, _, after = results.name.partition("results")
-    return results.with_name(f"{before}samples_{task}{after.removesuffix('.json')}.jsonl")
+    before, _, after = results_file.name.partition("results")
+    return results_file.with_name(f"{before}samples_{task}{after.removesuffix('.json')}.jsonl")
 
 
-def without_samples_message(results: Path, tasks: list[str]) -> str:
+def without_samples_message(results_file: Path, tasks: list[str]) -> str:
     """A message that says that tasks of a results file have no samples, and what to do."""
     unfinished_names = []
     for task in tasks:
-        name = _samples_path(results, task).name + PARTIAL
-        if results.with_name(name).exists():
+        name = _samples_path(results_file, task).name + PARTIAL
+        if results_file.with_name(name).exists():
             unfinished_names.append(name)
     reason = f" ({listing(unfinished_names)} {_NOT_WHOLE})" if unfinished_names else ""
     return (
-        f"{results}: results of {listing(tasks)} have no samples{reason}: restore the samples"
-        f" files that the harness wrote (--log_samples), or {EVALUATE_AGAIN}"
+        f"{results_file}: results of {listing(tasks)} have no samples{reason}: restore the"
+        f" samples files that the harness wrote (--log_samples), or {EVALUATE_AGAIN}"
     )

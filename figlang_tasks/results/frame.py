@@ -19,11 +19,13 @@ if TYPE_CHECKING:
 _TYPES = {"value": "float64", "low": "float64", "high": "float64", "n": "Int64"}
 
 
-def estimates_frame(runs: Iterable[tuple[str, Mapping[str, Estimates]]]) -> pd.DataFrame:
+def estimates_frame(
+    names_and_estimates: Iterable[tuple[str, Mapping[str, Estimates]]],
+) -> pd.DataFrame:
     """A DataFrame with a row for each estimate of some runs.
 
     Args:
-        runs: pairs of the name of a run and its estimates by task.
+        names_and_estimates: for each run its name, and its estimates by task.
 
     Returns:
         Columns ``run``, ``task``, ``scope``, ``metric``, ``value``, ``low``, ``high`` and ``n``.
@@ -31,12 +33,12 @@ def estimates_frame(runs: Iterable[tuple[str, Mapping[str, Estimates]]]) -> pd.D
     import pandas as pd
 
     rows = []
-    for run, estimates_by_task in runs:
+    for run_name, estimates_by_task in names_and_estimates:
         for task, estimates in estimates_by_task.items():
             for metric, scope, estimate in flat(estimates):
                 # in the order of `_TYPES`
                 numbers = (estimate.value, estimate.low, estimate.high, estimate.rows)
-                rows.append((run, task, scope, metric, *numbers))
+                rows.append((run_name, task, scope, metric, *numbers))
     return pd.DataFrame(rows, columns=["run", "task", "scope", "metric", *_TYPES]).astype(_TYPES)
 
 
@@ -80,7 +82,8 @@ def table(results: results_file.Results | str | os.PathLike[str]) -> pd.DataFram
             f"{subject} no metrics of a task of figlang_tasks (figlang tasks lists them; of a run"
             " of lm-eval give the samples file)"
         )
-    return estimates_frame([("", estimates)]).drop(columns="run")
+    unnamed_run = ""
+    return estimates_frame([(unnamed_run, estimates)]).drop(columns="run")
 
 
 def _read_estimates(path: Path) -> dict[str, Estimates]:
@@ -117,9 +120,9 @@ def compare(
         metrics: names or a name: ``f1@60`` in all its scopes, or ``f1@60_muse`` in one; default the
             headline metric of each task over all rows.
         tasks: names or a name; default all that the runs share.
-        overall: compare over all rows alone.
+        overall: compare over all rows alone (and in scopes that `metrics` names).
         resamples, seed: of both tests.
-        every: compare all metrics but diagnostic ones, in all their scopes.
+        every: compare all metrics but diagnostic ones, in all their scopes; ignored with `metrics`.
 
     Returns:
         A DataFrame with a row for each pair of runs, task, metric and scope.
@@ -146,9 +149,15 @@ def compare(
 
     saved_runs = runs.read_all([str(path) for path in paths], repeats=True)
     differences = comparison.compare(
-        saved_runs, _list_of(metrics), _list_of(tasks), overall, resamples, seed, every=every
+        saved_runs,
+        _list_of(metrics),
+        _list_of(tasks),
+        only_overall=overall,
+        all_metrics=every,
+        resamples=resamples,
+        seed=seed,
     )
-    # `from __future__ import annotations` makes the type of a field its text: "float | None".
+    # The type of a field is a text, "float | None": `from __future__ import annotations`.
     columns = {field.name: str(field.type) for field in fields(comparison.Difference)}
     # Without a type, a column that has no number would hold objects.
     types_by_annotation = {"float | None": "float64", "int | None": "Int64"}

@@ -22,8 +22,9 @@ class MetricChoice:
     Attributes:
         requested_names: with a scope (``f1@60_muse``) or without (``f1@60``: in all its scopes);
             None if the user named none.
-        only_overall: leave out scopes that are not named.
-        all_metrics: without names, take all metrics but diagnostic ones; else the headline metric.
+        only_overall: leave out all scopes but that of all rows; one that the user named stays.
+        all_metrics: without names, take all metrics but diagnostic ones; if False, the headline
+            metric over all rows.
     """
 
     requested_names: Sequence[str] | None
@@ -37,9 +38,10 @@ class MetricChoice:
             measure: the declaration of the metric.
             headline: the name of the headline metric of the task.
         """
+        names = self.requested_names
         # `name` is the metric alone for all rows, else the metric with its scope. A full name that
         # the user asked for overrides the exclusions below.
-        if self.requested_names is not None and metric_scope.name in self.requested_names:
+        if names is not None and metric_scope.name in names:
             return True
         if metric_scope.scope != OVERALL:
             if self.only_overall:
@@ -47,11 +49,11 @@ class MetricChoice:
             if measure.averaged:  # Scopes that repeat one measurement (folds, wordings).
                 return False
 
-        if self.requested_names is not None:
-            return metric_scope.metric in self.requested_names
+        if names is not None:
+            return metric_scope.metric in names
         if self.all_metrics:
             return not measure.is_diagnostic
-        return metric_scope.name == headline
+        return metric_scope.name == headline  # a name without a scope: over all rows alone
 
 
 def check_known_metrics(metrics: Iterable[str], shared_tasks: Iterable[RunsByName]) -> None:
@@ -124,8 +126,9 @@ def choose_metrics(
 
     overall_metrics = [metric for metric, scope in ordered if scope == OVERALL]
     headline = measures.headline_metric(overall_metrics, measures_by_name)
-    return [
-        metric_scope
-        for metric_scope in ordered
-        if choice.includes(metric_scope, measures_by_name[metric_scope.metric], headline)
-    ]
+    chosen: list[MetricScope] = []
+    for metric_scope in ordered:
+        measure = measures_by_name[metric_scope.metric]
+        if choice.includes(metric_scope, measure, headline):
+            chosen.append(metric_scope)
+    return chosen

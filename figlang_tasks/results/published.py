@@ -64,7 +64,7 @@ class PublishedFigure:
 
     @property
     def is_in_short_table(self) -> bool:
-        """Whether runs can be compared with the figure, which is of the paper's last version."""
+        """Whether runs can be compared with the figure: no part of its setting says otherwise."""
         for part in self.setting.split("; "):
             part_without_reason = part.partition(",")[0]
             if part_without_reason in _NOT_COMPARABLE:
@@ -99,14 +99,18 @@ class PublishedFigure:
         numbers: Sequence[float | None] = [self.value]
         if self.value is None:
             numbers = [self.low, self.high]
-        # `repr` gives the digits of the data file, where the float itself has many more.
-        return [scale * Decimal(repr(number)) for number in numbers if number is not None]
+        printed_numbers: list[Decimal] = []
+        for number in numbers:
+            if number is not None:
+                # `repr` gives the digits of the data file, where the float itself has many more.
+                printed_numbers.append(scale * Decimal(repr(number)))
+        return printed_numbers
 
 
-def measure_and_scope(metric: str) -> tuple[Measure, str]:
+def measure_and_scope(full_name: str) -> tuple[Measure, str]:
     """The measure and the scope of a published figure's metric, which our benchmarks all have."""
-    measure_with_scope = measures.find_measure(metric)
-    assert measure_with_scope is not None, metric  # a test reads all data files
+    measure_with_scope = measures.find_measure(full_name)
+    assert measure_with_scope is not None, full_name  # a test reads all data files
     return measure_with_scope
 
 
@@ -156,16 +160,22 @@ class ComparableMetrics(NamedTuple):
 
 
 def comparable_metrics(
-    task: str, metrics: Collection[str], runs: Iterable[RunConditions]
+    task: str, full_names: Collection[str], runs: Iterable[RunConditions]
 ) -> ComparableMetrics:
     """Those of some metrics whose published figures are comparable with all runs.
 
     Runs must have all rows of the paper, and for explanation scores the paper's scorer.
+
+    Args:
+        full_names: the metrics, with their scopes.
     """
     figures = figures_of_task(task)
-    metrics_in_short_table = {figure.metric for figure in figures if figure.is_in_short_table}
+    metrics_in_short_table: set[str] = set()
+    for figure in figures:
+        if figure.is_in_short_table:
+            metrics_in_short_table.add(figure.metric)
     published_metrics = [
-        metric for metric in dict.fromkeys(metrics) if metric in metrics_in_short_table
+        metric for metric in dict.fromkeys(full_names) if metric in metrics_in_short_table
     ]
     if not published_metrics:
         return ComparableMetrics([], "")
@@ -220,7 +230,9 @@ def _why_other_rows(runs: Iterable[RunConditions], rows_of_figures: int | str | 
         has_rows_of_figures = rows_of_figures is None or run.rows == rows_of_figures
         if has_rows_of_figures and not run.has_user_rows and run.partial is None:
             continue
-        rows = f"{run.rows} rows of your own" if run.has_user_rows else f"{run.rows} rows"
+        rows = f"{run.rows} rows"
+        if run.has_user_rows:
+            rows += " of your own"
         details = [detail for detail in (run.data, run.partial) if detail]
         if details:
             rows += f" ({', '.join(details)})"

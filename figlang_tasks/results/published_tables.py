@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from figlang_tasks.results.published import PublishedFigure, figures_of_task, measure_and_scope
 
-WITHOUT_MODEL = ("humans", "chance")
-"""Kinds of setting without a model, which the name in the row says already."""
+KINDS_WITHOUT_MODEL = ("humans", "chance")
+"""Kinds of setting in which no model answered; the name in the place of the model says the kind."""
 
 
 @dataclass(frozen=True)
@@ -53,16 +53,19 @@ class _RowKey(NamedTuple):
         return self.setting.partition("; ")[0]
 
 
-def published_rows(task: str, metrics: Collection[str]) -> list[PublishedRow]:
-    """What was published for a task: a row for each model and setting, in the order of the files.
+def published_rows(task: str, full_names: Collection[str]) -> list[PublishedRow]:
+    """The published figures for a task that runs can be compared with, by model and setting.
+
+    Rows have the order of the files. Figures that are not in the short table
+    (`PublishedFigure.is_in_short_table`) are left out.
 
     Args:
-        metrics: names with scopes of those to include, in the order of the table; only figures of
-            the short table are.
+        full_names: the metrics whose figures to include, with their scopes, in the order of the
+            table.
     """
     figures_by_row: dict[_RowKey, dict[str, PublishedFigure]] = {}
     for figure in figures_of_task(task):
-        if figure.metric in metrics and figure.is_in_short_table:
+        if figure.metric in full_names and figure.is_in_short_table:
             key = _RowKey(figure.model, figure.setting, figure.paper)
             figures_by_row.setdefault(key, {})[figure.metric] = figure
 
@@ -70,36 +73,39 @@ def published_rows(task: str, metrics: Collection[str]) -> list[PublishedRow]:
     rows = []
     for key, figures in figures_by_row.items():
         tables = dict.fromkeys(figure.table for figure in figures.values())
-        ordered_figures = {metric: figures[metric] for metric in metrics if metric in figures}
+        ordered_figures: dict[str, PublishedFigure] = {}
+        for full_name in full_names:
+            if full_name in figures:
+                ordered_figures[full_name] = figures[full_name]
         rows.append(
             PublishedRow(labels[key], key.kind, key.paper, ", ".join(tables), ordered_figures)
         )
     return rows
 
 
-def table_lines(task: str, metrics: Collection[str]) -> list[PublishedLine]:
-    """The published figures of a task as lines of a table: one for each row and scope.
+def table_lines(task: str, full_names: Collection[str]) -> list[PublishedLine]:
+    """The `published_rows` of a task as lines of a table: one for each row and scope.
 
     Args:
-        metrics: those whose figures are included, with scopes: ``f1@60_muse``; ``f1@60`` for all
-            rows alone.
+        full_names: the metrics whose figures to include, with their scopes: ``f1@60_muse``;
+            ``f1@60`` for all rows alone.
     """
     lines: dict[tuple[str, str], PublishedLine] = {}  # by label and scope
-    for row in published_rows(task, metrics):
-        for scoped_metric, figure in row.values.items():
-            measure, scope = measure_and_scope(scoped_metric)
+    for row in published_rows(task, full_names):
+        for full_name, figure in row.values.items():
+            measure, scope = measure_and_scope(full_name)
             empty_line = PublishedLine(row.label, scope, figures={})
             line = lines.setdefault((row.label, scope), empty_line)
             line.figures[measure.name] = figure
     return list(lines.values())
 
 
-def protocol_text(task: str, metrics: Collection[str]) -> str:
+def protocol_text(task: str, full_names: Collection[str]) -> str:
     """Papers and kinds of setting behind `table_lines`: ``V-FLUTE (2405.01474): zero-shot``.
 
-    "" if nothing was published.
+    "" if there are no lines.
     """
-    rows = published_rows(task, metrics)
+    rows = published_rows(task, full_names)
     if not rows:
         return ""
     papers = dict.fromkeys(row.paper for row in rows)
@@ -110,24 +116,23 @@ def protocol_text(task: str, metrics: Collection[str]) -> str:
 def _row_labels(keys: Sequence[_RowKey]) -> dict[_RowKey, str]:
     """A label for each row: the model, and what distinguishes it from other rows of the model.
 
-    The kind of setting follows the model if the rows of models have several kinds. In rows without
-    a model (`WITHOUT_MODEL`) the name says the kind.
+    If the rows with a model are of several kinds of setting, every one of them also has its kind. A
+    row without a model (`KINDS_WITHOUT_MODEL`) has not: its name says it.
     """
-    kinds_with_model = {key.kind for key in keys} - set(WITHOUT_MODEL)
+    kinds_with_model = {key.kind for key in keys} - set(KINDS_WITHOUT_MODEL)
     labels: dict[_RowKey, str] = {}
     for key in keys:
         words = [key.model]
-        if len(kinds_with_model) > 1 and key.kind not in WITHOUT_MODEL:
+        if len(kinds_with_model) > 1 and key.kind in kinds_with_model:
             words.append(key.kind)
         rows_of_model = [other for other in keys if other.model == key.model]
         for part in _distinguishing_parts(key):
-            is_in_all = all(part in _distinguishing_parts(other) for other in rows_of_model)
-            if not is_in_all:
+            if any(part not in _distinguishing_parts(row) for row in rows_of_model):
                 words.append(part)
         labels[key] = ", ".join(dict.fromkeys(words))  # the kind may be among the parts too
     return labels
 
 
 def _distinguishing_parts(key: _RowKey) -> list[str]:
-    """What may distinguish two rows of a model: the parts of the setting, and the paper."""
+    """What may distinguish a row from others of its model: the parts of its setting, its paper."""
     return [*key.setting.split("; "), key.paper]

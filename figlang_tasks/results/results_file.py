@@ -95,7 +95,9 @@ def lm_eval_facts(config: Mapping[str, Any]) -> Mapping[str, Any]:
         config: the entry of a task under ``configs``.
     """
     metrics = config.get("metric_list")
-    if not isinstance(metrics, list) or not metrics or not isinstance(metrics[0], Mapping):
+    if not isinstance(metrics, list) or not metrics:
+        return {}
+    if not isinstance(metrics[0], Mapping):
         return {}
     facts = metrics[0].get(FACTS)
     return facts if isinstance(facts, Mapping) else {}
@@ -164,9 +166,10 @@ def reported_estimates(results: Results) -> dict[str, Estimates]:
         RunError: estimates are damaged.
     """
     # The harness sorts `configs`; `results` has the order in which tasks were run.
-    tasks = dict.fromkeys([*(results.get("results") or ()), *(results.get("configs") or ())])
+    tasks_in_order = results.get("results") or ()
+    tasks = results.get("configs") or ()
     estimates_by_task: dict[str, Estimates] = {}
-    for task in tasks:
+    for task in dict.fromkeys([*tasks_in_order, *tasks]):
         metadata = measured_metadata(results, task)
         if metadata:
             estimates_by_task[task] = estimates_of(metadata, task)

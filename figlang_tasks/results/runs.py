@@ -232,7 +232,9 @@ def _is_record(value: object) -> bool:
     if not all(isinstance(value.get(field), str) for field in _FIELDS):
         return False
     # These two fields may be missing.
-    return isinstance(value.get("status", ""), str) and isinstance(value.get(REPEAT, 1), int)
+    status = value.get("status", "")
+    repeat = value.get(REPEAT, 1)
+    return isinstance(status, str) and isinstance(repeat, int)
 
 
 def _data_of(path: Path, records: Sequence[Record]) -> DataId:

@@ -212,17 +212,19 @@ class TaskRun:
     @cached_property
     def contradictions(self) -> tuple[str, ...]:
         """The contradictions between results file and samples: ``acc 0.9 (its samples: 0.5)``."""
-        return self.contradictions_of(self.measures.by_name)
+        return self.contradictions_with_intervals_of(self.measures.by_name)
 
-    def contradictions_of(self, metrics_with_intervals: Collection[str]) -> tuple[str, ...]:
-        """The contradictions between results file and samples; () if there are none.
+    def contradictions_with_intervals_of(
+        self, fully_compared_metrics: Collection[str]
+    ) -> tuple[str, ...]:
+        """All contradictions, but of intervals only those of some metrics; () if there are none.
 
         Args:
-            metrics_with_intervals: names of those whose standard errors and intervals are compared
-                too, which takes time. Values of all metrics are compared in any case.
+            fully_compared_metrics: names of the metrics whose standard errors and intervals are
+                compared too, which takes time. The values of all metrics are compared in any case.
         """
         with self.reporting_damage():
-            return tuple(find_contradictions(self, metrics_with_intervals))
+            return tuple(find_contradictions(self, fully_compared_metrics))
 
     def check_consistent(self) -> None:
         """Raise a `RunError` unless the samples give what the results file says."""
@@ -233,16 +235,17 @@ class TaskRun:
                 f" {SCORE_AGAIN}"
             )
 
-    def warnings(self, run: str) -> list[str]:
+    def warnings(self, run_path: str) -> list[str]:
         """Warnings about the outputs, to be read before the numbers.
 
         Args:
-            run: the path of the run, for the commands that warnings recommend.
+            run_path: stands for the run in the commands that warnings recommend.
         """
         # The first of several answers to a row; None if the harness saved none.
         first_outputs = [next(iter(outputs(sample)), None) for sample in self.samples]
         with self.reporting_damage():
-            return output_warnings(self.measures.by_name, self.records, first_outputs, run)
+            measures = self.measures.by_name
+            return output_warnings(measures, self.records, first_outputs, run_path)
 
     @property
     def conditions(self) -> RunConditions:

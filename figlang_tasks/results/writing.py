@@ -36,13 +36,16 @@ class ChangedTask:
 def write_run(run: Run, changed: Mapping[str, ChangedTask], folder: Path) -> list[dict[str, Any]]:
     """Write a run with its changed tasks into a folder; return the contents of its results files.
 
-    The samples of other tasks are copied as they are. A run without a results file gets one.
+    The samples of other tasks are copied as they are. Where a changed task has no results file, one
+    is written.
 
     Args:
         changed: the changed tasks by name.
     """
     contents: dict[str, dict[str, Any]] = {}  # by the name of the results file
     for name, task in run.tasks.items():
+        # The results keep this name. It pairs with `samples_name`: both have the date of the old
+        # files, or none if the user has renamed the samples file.
         results_path = files.results_path(task.path)
         if results_path.name not in contents and results_path.exists():
             contents[results_path.name] = read_results_file(results_path)
@@ -84,7 +87,7 @@ def _add_values(changed: ChangedTask, results: dict[str, Any]) -> None:
         **(config.get("metadata") or {}),
         **changed.metadata,
         "measures": to_json(task.reported),
-        # Again, since records of a samples file without results may not have been read yet.
+        # Counted again: without a results file, `metadata` may have no counts yet.
         **readings_metadata(task.records),
     }
     config["metadata"] = metadata

@@ -73,14 +73,14 @@ class Measures:
         return Measures.of(*measures, row_of=self.row_of)
 
     def values(self, record: Record) -> dict[str, Any]:
-        """What ``process_results`` returns: the record under ``sample``, and its number by metric.
+        """The record under ``sample``, and what it contributes to the mean of each metric.
 
-        The number is None where the record does not count, and of a metric that is no mean of
-        numbers of records.
+        The metrics are those of the harness's table. None under one of them: the record does not
+        count, or the metric is not a mean over records. ``process_results`` returns this.
         """
         values: dict[str, Any] = {"sample": record}
         for measure in self.in_table:
-            if measure.omit_zero:  # the harness would show a row for it even where it is 0
+            if measure.omit_zero:  # left out here: the harness would print its row even at 0
                 continue
             values[measure.name] = measure.number_of(record)
         return values
@@ -111,7 +111,12 @@ def _is_whole(stated_row_size_by_document: Mapping[str, int | None]) -> bool:
     return all(stated is None or stated == documents for stated in stated_row_sizes)
 
 
-def guarded(name: str, compute: Callable[[], _Computed], fallback: _Computed) -> _Computed:
+def guarded(
+    name: str,
+    compute: Callable[[], _Computed],
+    fallback: _Computed,
+    consequence: str = "its value is NaN",
+) -> _Computed:
     """What `compute` returns; `fallback` if it raises, with the cause in the log.
 
     The failure is also noted for the end of the run.
@@ -120,12 +125,13 @@ def guarded(name: str, compute: Callable[[], _Computed], fallback: _Computed) ->
         name: what is computed, for the message.
         compute: called once, without arguments.
         fallback: returned in place of a value.
+        consequence: what a failure means for the results, for the message.
     """
     try:
         return compute()
     except Exception:  # Whatever it is, the outputs of the run must still be written.
-        logger.exception(f"figlang_tasks: {name} failed; its value is NaN")
-        notes.note(f"{name} failed; its value is NaN, see the log")
+        logger.exception(f"figlang_tasks: {name} failed; {consequence}")
+        notes.note(f"{name} failed; {consequence}, see the log")
         return fallback
 
 
@@ -160,9 +166,9 @@ def evaluate(
 def _evaluate_in_run(
     measure: Measure, records: Sequence[Record], measures: Measures, stderr_resamples: int
 ) -> dict[str, Estimate]:
-    """The estimates of one measure by scope; only a NaN over all rows if it fails.
+    """The estimates of one measure by scope; if it fails, NaN over all rows alone.
 
-    What the measure leaves out is logged.
+    A failure is logged, and so is what the measure leaves out.
     """
 
     def compute() -> dict[str, Estimate]:
@@ -186,7 +192,7 @@ def _evaluate_scopes(
     Args:
         measure: the measure.
         records: all records of a task.
-        measures: those of the task, which know how to count its rows.
+        measures: all measures of the task, which know how to count its rows.
         stderr_resamples: resamples of the standard error; 0 for none.
         logs_warning: whether the measure warns of what it leaves out.
     """

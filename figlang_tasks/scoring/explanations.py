@@ -43,13 +43,14 @@ TextPair: TypeAlias = tuple[str, str]
 
 
 def choose_scorer(scorer_option: str | Literal[False] | None, default: str) -> str:
-    """The name of the scorer: ``$FIGLANG_SCORER``, else the task's option, else the default.
+    """The name of the scorer, or `OFF` for none.
 
-    A task whose option is ``off`` asks for no explanations: it stays off whatever the environment
-    says.
+    It is `OFF` if the task's option says so: the task then asks for no explanations. Else it is
+    that of ``$FIGLANG_SCORER``, else that of the task's option, else the default.
 
     Args:
-        scorer_option: the option `scorer` of the task file (`ScorerOption`).
+        scorer_option: the option `scorer` of the task file (`ScorerOption`). False means the same
+            as `OFF`: it is what YAML reads in ``off``.
         default: the scorer of the paper (`default_scorer`).
 
     Raises:
@@ -236,18 +237,26 @@ def score(
 def _scores_or_failure(
     name: str, pairs: Sequence[TextPair], scheme: explained.Scheme
 ) -> PairScores | None:
-    """The scores of the pairs; None after a failure or Ctrl-C, which is logged and noted."""
+    """The scores of the pairs; None after a failure or Ctrl-C, which is logged and noted.
+
+    Args:
+        name: of the scorer.
+        scheme: for the message about a failure.
+    """
     global _interrupted
+    if _interrupted:  # by Ctrl-C in an earlier task, which ends the scoring of all tasks
+        _report_failure(KeyboardInterrupt(), name, scheme)
+        return None
     try:
-        if _interrupted:  # Ctrl-C in an earlier task: no further task is scored
-            raise KeyboardInterrupt
         status.tell(f"scoring {len(pairs):,} explanations ({name}) ...")
         return score_pairs(pairs, load_scorer(name))
-    except (Exception, KeyboardInterrupt) as error:
+    except KeyboardInterrupt as interrupt:
+        _interrupted = True
+        _report_failure(interrupt, name, scheme)
+    except Exception as error:
         # Whatever it is: hours of model output must not be lost for a score.
-        _interrupted = isinstance(error, KeyboardInterrupt)
         _report_failure(error, name, scheme)
-        return None
+    return None
 
 
 def _report_failure(error: BaseException, name: str, scheme: explained.Scheme) -> None:
@@ -277,9 +286,9 @@ The next one depends on the kernels, which are chosen by speed.
 
 
 def score_pairs(pairs: Sequence[TextPair], scorer: Scorer) -> PairScores:
-    """The scores of each pair of texts, rounded as records have them.
+    """The scorer's signature and kernel, and the scores of each pair as records have them.
 
-    Thresholds see the rounded scores only.
+    Scores are rounded to `DIGITS`; thresholds see the rounded scores only.
     """
     references = [reference for reference, _ in pairs]
     candidates = [candidate for _, candidate in pairs]

@@ -159,9 +159,9 @@ class Measure:
         return self.number_of(record) is not None
 
     def number_of(self, record: Record) -> float | None:
-        """The number of a record; the mean of these numbers is the value.
+        """What a record contributes to the mean of the metric; None where it does not count.
 
-        None where the record does not count, and of a measure that is no mean of such numbers.
+        It is also None for a measure that is not a mean over records.
         """
         if self.value_of_record is None or not self.applies(record):
             return None
@@ -181,7 +181,9 @@ class Measure:
         return records_by_scope
 
     def averaged_groups(self, records: Sequence[Record]) -> list[list[Record]]:
-        """Groups of these records whose values are averaged with equal weights; one if none are.
+        """Groups of these records whose values are averaged; a single one if none are averaged.
+
+        Each group has the same weight.
 
         The groups are the repeats if rows have several answers, or else the scopes if these are
         averaged (`Scopes.averaged`). Where both hold, the value of each repeat is in turn the mean
@@ -275,12 +277,13 @@ class Measure:
     ) -> Estimate | None:
         """The value of one scope with its 95 % interval; None where there is no value.
 
-        A measure with `estimate_of` makes its own estimate of each repeat; their mean is returned.
+        If `stderr_resamples` is not 0, the estimate also has a bootstrap standard error. A measure
+        with `estimate_of` makes its own estimate of each repeat; their mean is returned.
 
         Args:
             scope_records: the records that count in this scope (`records_by_scope`), at least one.
             scope: the name of the scope; only `estimate_of` takes it.
-            stderr_resamples: resamples of the standard error; 0 for none. A measure with
+            stderr_resamples: resamples for the standard error alone; 0 for none. A measure with
                 `estimate_of` ignores it.
         """
         if self.estimate_of is not None:
@@ -297,7 +300,14 @@ class Measure:
     def _mean_of_repeats(
         self, scope_records: Sequence[Record], scope: str, estimate_of: EstimateOfRecords
     ) -> Estimate | None:
-        """The mean of the estimates of each repeat; None if one of them has no value."""
+        """The mean of the estimates of all repeats; None if one of them has no value.
+
+        The limits of its interval are the means of theirs (`Estimate.mean`). A single repeat has
+        its estimate unchanged.
+
+        Args:
+            scope: the name of the scope, which `estimate_of` takes.
+        """
         estimates: list[Estimate] = []
         for records_of_repeat in by_repeat(scope_records):
             estimate = estimate_of(records_of_repeat, scope)

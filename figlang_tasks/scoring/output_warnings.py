@@ -67,7 +67,7 @@ def output_warnings(
     measures: Mapping[str, Measure],
     records: Sequence[Record],
     outputs: Sequence[str | None],
-    run: str = "RUN",
+    run_path: str = "RUN",
 ) -> list[str]:
     """Warnings about the outputs of a task, each in one line without a full stop.
 
@@ -75,15 +75,15 @@ def output_warnings(
         measures: those of the task, by name.
         records: those of the task.
         outputs: what the model said, in the order of the records; empty if that was not kept.
-        run: the path of the run, for a command that a warning suggests; ``RUN`` stands for it while
-            the run has no path.
+        run_path: the path of the run, for a command that a warning suggests; ``RUN`` stands for it
+            while the run has no path.
     """
     warnings = [_unfinished_warning(records), _empty_warning(records)]
     readings = count_readings(records)
     unread_indices = [index for index, record in enumerate(records) if has_unread_words(record)]
     about_unread = unread_warning(readings, _examples(unread_indices, outputs))
     if about_unread:
-        warnings.append(". ".join([about_unread, *_remedies(readings, records, run)]))
+        warnings.append(". ".join([about_unread, *_remedies(readings, records, run_path)]))
     # Where few answers could be read, readers also disagree, and the warning above says it all.
     if not has_too_few_read(readings):
         warnings.append(_disagreement_warning(measures, records, outputs))
@@ -177,20 +177,20 @@ def _count_answers(readings: Readings) -> int:
     return sum(readings["read"].values()) + sum(readings["left"].values()) + readings["scores"]
 
 
-def _remedies(readings: Readings | None, records: Sequence[Record], run: str) -> list[str]:
+def _remedies(readings: Readings | None, records: Sequence[Record], run_path: str) -> list[str]:
     """What may help against unread answers, in sentences without a full stop.
 
     Args:
         readings: how the answers were read.
         records: those of the task.
-        run: the path of the run, as a command line takes it.
+        run_path: the path of the run, not yet quoted for a shell.
     """
     remedies: list[str] = []
     is_read_by_model = any(READ_BY in record for record in records)
     # Either all records of a task offer a choice or none does.
     can_be_read = has_unread_texts(readings) and offers_choice(records[0])
     if can_be_read and not is_read_by_model:
-        remedies.append(f"`{read_command(run)}` has a language model read them")
+        remedies.append(f"`{read_command(run_path)}` has a language model read them")
     if has_too_few_read(readings):
         remedies.append(
             "The model's chat template (lm_eval: --apply_chat_template), a few-shot task or a"
@@ -199,9 +199,9 @@ def _remedies(readings: Readings | None, records: Sequence[Record], run: str) ->
     return remedies
 
 
-def read_command(run: str) -> str:
+def read_command(run_path: str) -> str:
     """The command that has a language model read the answers that a run left unread."""
-    return f"figlang judge read {shlex.quote(run)}"
+    return f"figlang judge read {shlex.quote(run_path)}"
 
 
 def _disagreement_warning(

@@ -57,9 +57,13 @@ def with_reading(record: Record) -> Record:
 
 
 def read_by_model(measure: Measure) -> Measure:
-    """A copy of a measure that takes a language model's readings of answers that ours left.
+    """A copy of a measure that takes a language model's readings where our readers read nothing.
 
-    Its name ends in `SUFFIX`. The measure is recomputable (`Measure.is_recomputable`).
+    Its name ends in `SUFFIX`.
+
+    Args:
+        measure: has to be recomputable (`Measure.is_recomputable`): an `estimate_of` would not see
+            the readings.
     """
     value_of_record = measure.value_of_record
     statistic = measure.statistic
@@ -75,8 +79,9 @@ def read_by_model(measure: Measure) -> Measure:
         statistic=None if statistic is None else _of_readings(statistic),
         applies=_of_reading(measure.applies),
         answer=None if answer is None else _of_reading(answer),
+        # The headline metric of the task stays that of our own readings.
         role="diagnostic" if measure.is_diagnostic else "secondary",
-        warn=None,
+        warn=None,  # the measure itself warns of what is left out
     )
 
 
@@ -99,7 +104,7 @@ def _of_readings(statistic: StatisticOfRecords) -> StatisticOfRecords:
 
 
 def headline_measure(measures: Measures, records: Sequence[Record]) -> Measure | None:
-    """The measure that stands for a task, of those that the records give a value; None without any.
+    """The headline measure if records give it a value, else the first secondary one; None without.
 
     Measures that need more than the records, such as large models, are passed over.
     """

@@ -107,8 +107,9 @@ def readings_metadata(records: Sequence[Record]) -> dict[str, Any]:
 
 
 def offers_choice(record: Record) -> bool:
-    """Whether the task of a record offers a choice, so that a language model can read the answers
-    that our readers left (``figlang judge read``).
+    """Whether the task of a record offers a choice of answers.
+
+    If so, a language model can read what our readers left unread (``figlang judge read``).
     """
     benchmark, _ = parse_request(record["request"])
     return benchmark.choice(record) is not None

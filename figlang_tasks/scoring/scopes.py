@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from figlang_tasks.core.record import Record
-from figlang_tasks.core.text import HALF_A_PAIR
+from figlang_tasks.core.text import LONE_SURROGATE
 from figlang_tasks.scoring.records import AnyRecord
 
 
@@ -35,13 +35,19 @@ class Scopes(NamedTuple):
     def split(self, records: Sequence[Record]) -> dict[str, list[Record]]:
         """The records of each scope that has any, in the order of tables.
 
+        They are as they count in the scope (`record_in`): of a record that has several parts, one
+        for each part.
+
         Raises:
-            ValueError: a record names a scope that is not a text.
+            ValueError: a record names a scope that is not a text, or one that cannot be written.
         """
         records_by_scope: dict[str, list[Record]] = {name: [] for name in self.names}
         for record in records:
             for scope in self.scopes_of(record):
-                if not isinstance(scope, str) or HALF_A_PAIR.search(scope):
+                # A scope may come from a field of a damaged record. No results file could hold a
+                # lone surrogate, for which UTF-8 has no bytes.
+                if not isinstance(scope, str) or LONE_SURROGATE.search(scope):
+                    # Messages and documents call a scope a part (of the benchmark).
                     raise ValueError(
                         f"row {record['id']} counts in the part {scope!r:.80}, which must be a text"
                     )

@@ -27,7 +27,7 @@ Document: TypeAlias = Mapping[str, Any]
 """A row of a benchmark with all that its prompt needs."""
 
 MetricValues: TypeAlias = dict[str, Any]
-"""The record of a document under ``sample``, and its number by metric of the harness's table."""
+"""What `Measures.values` returns: a record, and what it contributes to the mean of each metric."""
 
 
 def every_request(request: Request) -> bool:
@@ -109,7 +109,7 @@ class Task:
         return {"task": self.name, "request": document["request"], **record}
 
     def values(self, document: Document, record: Record) -> MetricValues:
-        """What ``process_results`` returns: the complete record and its number for each metric."""
+        """The complete record, and what it contributes to each metric (`Measures.values`)."""
         return self.measures.values(self.complete_record(document, record))
 
 
@@ -121,7 +121,7 @@ def task_of(document: Document) -> Task:
 
 
 def process_results(doc: Document, results: Sequence[str]) -> MetricValues:
-    """Judge the answer to a document: its record and its numbers. Task files name this function."""
+    """Judge the answer to a document: its `MetricValues`. Task files name this function."""
     task = task_of(doc)
     return task.values(doc, task.answer_record(doc, results[0]))
 

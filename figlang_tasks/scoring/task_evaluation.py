@@ -97,7 +97,9 @@ class TaskEvaluation:
         def compute_repeats() -> RepeatsSummary | None:
             return evaluate_repeats(records, measures, estimates)
 
-        repeats = guarded("maj@K", compute_repeats, fallback=None)
+        repeats = guarded(
+            "maj@K", compute_repeats, fallback=None, consequence="the results lack it"
+        )
         return cls(records, outputs, estimates, explanation_scores, repeats)
 
     def value(self, metric: str) -> float:
@@ -129,6 +131,11 @@ def _log_warnings(
     def find_warnings() -> list[str]:
         return output_warnings(task.measures.by_name, records, outputs)
 
-    warnings: list[str] = guarded("parse_rate", find_warnings, fallback=[])
+    warnings: list[str] = guarded(
+        "the check of the outputs",
+        find_warnings,
+        fallback=[],
+        consequence="warnings about unread outputs are missing",
+    )
     for warning in warnings:
         logger.warning(f"figlang_tasks: {task_name}: {warning}")

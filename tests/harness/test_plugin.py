@@ -15,6 +15,7 @@ from typing import Any
 import lmms_eval.__main__ as harness_main
 import pytest
 import warm
+from demo_runs import read_task_files_once
 from lmms_eval import evaluator, utils
 from lmms_eval.evaluator import simple_evaluate
 from lmms_eval.tasks import TaskManager
@@ -25,6 +26,8 @@ from figlang_tasks.cli import lmms_eval as cli
 from figlang_tasks.core import notes
 from figlang_tasks.harness import plugin, task_index
 from figlang_tasks.harness.preflight import require_matches
+
+read_task_files_once()
 
 REPLACED = """
 import importlib.metadata, inspect, sys

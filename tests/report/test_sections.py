@@ -313,7 +313,7 @@ def test_differences_and_adjusted_p_are_those_of_the_comparison_and_of_the_verdi
 
     (row,) = (row for row in rows if (row["task"], row["metric"]) == ("figlang_mini", "f1@60"))
     (expected,) = comparison.compare(
-        weak_and_strong(), ["f1@60"], tasks=["figlang_mini"], overall=True
+        weak_and_strong(), ["f1@60"], tasks=["figlang_mini"], only_overall=True
     )
     assert float(row["difference"]) == expected.difference
     assert float(row["p_randomization"]) == expected.p_randomization

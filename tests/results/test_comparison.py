@@ -52,7 +52,7 @@ def reported_value(run: Run, metric: str, task: str = MINI) -> float:
 
 
 def test_a_run_against_another(weak: Run, strong: Run) -> None:
-    differences = by_name(compare([weak, strong], tasks=[MINI], resamples=1000, every=True))
+    differences = by_name(compare([weak, strong], tasks=[MINI], resamples=1000, all_metrics=True))
     f1 = differences["f1@60"]
     assert (f1.task, f1.metric, f1.scope) == (MINI, "f1@60", "all")
     assert (f1.baseline, f1.candidate) == ("weak", "strong")
@@ -73,7 +73,7 @@ def test_metrics_without_sums_have_a_difference_and_no_test(weak: Run, strong: R
     for run, value in ((weak, 0.25), (strong, 0.375)):
         reported = {**run.tasks[task].reported, "meteor": {"all": Estimate(value)}}
         with_meteor.append(changed(run, task, reported=reported))
-    differences = by_name(compare(with_meteor, overall=True, resamples=100, every=True))
+    differences = by_name(compare(with_meteor, only_overall=True, resamples=100, all_metrics=True))
     metrics_with_test = set()
     for name, difference in differences.items():
         if difference.p_randomization is not None:
@@ -160,7 +160,7 @@ def test_answers_to_one_row_are_compared_by_their_mean(weak: Run, strong: Run) -
     three = asked_again("three", strong, strong, weak)
     for baseline, candidate in ((two, strong), (two, three), (weak, three)):
         differences = by_name(
-            compare([baseline, candidate], metrics=["acc", "f1@60"], overall=True)
+            compare([baseline, candidate], metrics=["acc", "f1@60"], only_overall=True)
         )
         acc = differences["acc"]
         f1 = differences["f1@60"]
@@ -192,7 +192,7 @@ def test_answers_to_one_row_are_compared_by_their_mean(weak: Run, strong: Run) -
 def test_the_same_answers_once_more_change_no_comparison(weak: Run, strong: Run) -> None:
     options: dict[str, Any] = {
         "metrics": ["acc", "f1@60", "explanation_score"],
-        "overall": True,
+        "only_overall": True,
         "resamples": 300,
     }
     once = compare([asked_again("two", weak, strong), strong], **options)
@@ -206,7 +206,7 @@ def test_the_same_answers_once_more_change_no_comparison(weak: Run, strong: Run)
 
 def test_seeds_whose_rows_are_asked_again_stay_seeds(weak: Run, strong: Run) -> None:
     seeds = [asked_again("seeds", weak, weak, strong), asked_again("seeds", strong, strong, weak)]
-    (acc,) = compare([*seeds, strong], ["acc"], overall=True, resamples=200)
+    (acc,) = compare([*seeds, strong], ["acc"], only_overall=True, resamples=200)
     values = [float(np.mean(list(mean_by_row(run).values()))) for run in seeds]
     assert (acc.baseline_repeats, acc.candidate_repeats) == (2, 1) and acc.p_repeats is not None
     assert acc.baseline_value == pytest.approx(np.mean(values))
@@ -240,10 +240,13 @@ def test_choice_of_metrics_and_sources(weak: Run, strong: Run) -> None:
     def names(**options: Any) -> set[str]:
         return set(by_name(compare([weak, strong], tasks=[MINI], resamples=100, **options)))
 
-    assert names() == {"f1@60"} and names(every=True) > {"acc", "acc_muse", "f1@60"}
+    assert names() == {"f1@60"} and names(all_metrics=True) > {"acc", "acc_muse", "f1@60"}
     assert names(metrics=["acc"]) > {"acc", "acc_muse"} and "f1@0" not in names(metrics=["acc"])
-    assert names(metrics=["acc"], overall=True) == {"acc"}
-    assert names(metrics=["acc_muse", "parse_rate"], overall=True) == {"acc_muse", "parse_rate"}
+    assert names(metrics=["acc"], only_overall=True) == {"acc"}
+    assert names(metrics=["acc_muse", "parse_rate"], only_overall=True) == {
+        "acc_muse",
+        "parse_rate",
+    }
     message = "no metric 'f1' in these runs; there are: acc, "
     refused(message, weak, strong, tasks=[MINI], metrics=["f1"])
 
@@ -300,7 +303,7 @@ def test_one_run_across_its_tasks(weak: Run) -> None:
     blind_task = dataclasses.replace(weak.tasks[MINI], task="figlang_mini_blind")
     blind = dataclasses.replace(weak, tasks={blind_task.task: blind_task})
     seeing = changed(weak, MINI)
-    (acc,) = compare([seeing, blind], ["acc"], overall=True, resamples=100)
+    (acc,) = compare([seeing, blind], ["acc"], only_overall=True, resamples=100)
     assert acc.task == "figlang_mini / figlang_mini_blind"
     assert (acc.difference, acc.p_randomization) == (0, 1)
 
@@ -313,7 +316,9 @@ def test_a_metric_of_one_of_two_tasks_alone_is_left_out(weak: Run) -> None:
     kind = dataclasses.replace(task.kind, measures=fewer_measures)
     blind_task = dataclasses.replace(task, task="figlang_mini_blind", kind=kind)
     blind = dataclasses.replace(weak, name="blind", tasks={blind_task.task: blind_task})
-    differences = by_name(compare([asked_twice, blind], every=True, overall=True, resamples=100))
+    differences = by_name(
+        compare([asked_twice, blind], all_metrics=True, only_overall=True, resamples=100)
+    )
     assert "acc" in differences and "f1@53" not in differences
 
 
@@ -344,12 +349,12 @@ def test_other_scorers_are_refused(weak: Run, strong: Run) -> None:
     refused("different scorers", weak, other_scorer, metrics=["f1@60_muse", "acc"])
     # A samples file alone names the scorer, not the models behind it.
     samples_alone = changed(strong, MINI, signature=None)
-    (f1,) = compare([weak, samples_alone], ["f1@60"], overall=True, resamples=100)
+    (f1,) = compare([weak, samples_alone], ["f1@60"], only_overall=True, resamples=100)
     assert f1.difference > 0
     refused("different scorers", weak, changed(samples_alone, MINI, scorer="vflute25"))
     labels_alone = changed(strong, MINI, signature=None, scorer=None)
     refused("different scorers .*no scores", weak, labels_alone)
-    (acc,) = compare([weak, labels_alone], ["acc"], overall=True, resamples=100)
+    (acc,) = compare([weak, labels_alone], ["acc"], only_overall=True, resamples=100)
     assert acc.metric == "acc"
 
 
@@ -370,5 +375,5 @@ def test_other_prompts_of_a_task_are_a_warning(
 ) -> None:
     baseline = changed(weak, MINI, config={"metadata": {"prompt_hash": "x"}})
     candidate = changed(strong, MINI, config={"metadata": {"prompt_hash": "y"}})
-    compare([baseline, candidate], ["acc"], overall=True, resamples=100)
+    compare([baseline, candidate], ["acc"], only_overall=True, resamples=100)
     assert any("used different prompts" in message for message in warnings_of_loguru)

@@ -265,7 +265,7 @@ def test_a_metric_that_is_not_computed_again(tmp_path: Path) -> None:
         configs = {task: {"metadata": {"measures": measures}}}
         folder = write_report_run(tmp_path / "run", {task: lines}, configs=configs)
         changed = runs.read(str(folder / f"{DATE}_results.json")).tasks[task]
-        return (text for text in changed.contradictions_of(()) if "meteor" in text)
+        return (text for text in changed.contradictions_with_intervals_of(()) if "meteor" in text)
 
     assert list(contradictions(Estimate(0.25, rows=rows))) == []
     assert list(contradictions(Estimate(0.25, rows=rows + 1))) == [

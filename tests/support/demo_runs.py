@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
 import lmms_eval.models
+import lmms_eval.tasks
 from lmms_eval.api.model import lmms
 from lmms_eval.evaluator import simple_evaluate
 from lmms_eval.loggers import EvaluationTracker
@@ -23,6 +25,29 @@ from figlang_tasks.models import manifests
 from figlang_tasks.scoring import Estimate, flat, from_json, full_name
 
 DEMO = f"pretrained={DEMO_MODEL_DIR}"
+FOLDERS_OF_TASK_FILES = (f"{Path(lmms_eval.tasks.__file__).parent}/", str(tasks_dir()))
+"""The harness's task files and ours, as a `TaskManager` names them."""
+
+
+@cache  # so that calling it again wraps the method once
+def read_task_files_once() -> None:
+    """Have each process read the harness's 2,000 task files, and ours, once: it takes seconds, and
+    each `TaskManager` does it.
+    """
+    find_in_folder = TaskManager._get_task_and_group
+    index_by_folder: dict[str, Any] = {}
+
+    def find_once(manager: TaskManager, folder: str) -> Any:
+        if folder not in FOLDERS_OF_TASK_FILES:
+            return find_in_folder(manager, folder)
+        if folder not in index_by_folder:
+            index_by_folder[folder] = find_in_folder(manager, folder)
+        return copy.deepcopy(index_by_folder[folder])
+
+    TaskManager._get_task_and_group = find_once
+
+
+read_task_files_once()
 
 
 class Says(lmms):

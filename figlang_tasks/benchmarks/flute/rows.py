@@ -24,7 +24,7 @@ from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
 from figlang_tasks.core.exemplars import drawn
-from figlang_tasks.core.text import HALF_A_PAIR
+from figlang_tasks.core.text import LONE_SURROGATE
 from figlang_tasks.metrics.intervals import linked
 
 if TYPE_CHECKING:
@@ -294,7 +294,7 @@ def _pair(values: Mapping[str, Any], where: str) -> Pair:
     if (
         not isinstance(source_id, str | int)
         or not str(source_id).strip()
-        or HALF_A_PAIR.search(str(source_id))
+        or LONE_SURROGATE.search(str(source_id))
     ):
         raise DataError(f"{where}: id is {row_files.brief(source_id)}, not a number or text")
     if label not in LABELS:

@@ -130,10 +130,9 @@ class _Curves:
     def _draw_curve(self, axes: Axes, number: int, estimates: Sequence[Estimate]) -> None:
         """Draw the curve of a run, and its intervals as a band; `number` decides how it looks."""
         style = line_style(number)
-        values = [estimate.value for estimate in estimates]
-        # None becomes NaN where there is no interval.
-        lows = np.array([estimate.low for estimate in estimates], dtype=float)
-        highs = np.array([estimate.high for estimate in estimates], dtype=float)
+        numbers = [(estimate.value, estimate.low, estimate.high) for estimate in estimates]
+        # As numbers, limits of None (no interval) become NaN.
+        values, lows, highs = np.array(numbers, dtype=float).T
         if not np.isnan(lows).all():
             band = {"color": style["color"], "alpha": 0.16, "linewidth": 0}
             axes.fill_between(self.thresholds, lows, highs, **band)

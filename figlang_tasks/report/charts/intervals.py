@@ -58,7 +58,8 @@ def interval_chart(
     series = number_series(_drawn_runs(panels), run_order)
     legend = [LegendEntry(run, marker_style(number)) for run, number in series.items()]
     side_by_side = side_by_side and len(panels) > 1
-    rows = _interval_rows(panels, series, side_by_side, label_width=26 if full_width else 22)
+    label_width = 26 if full_width else 22
+    rows = _interval_rows(panels, series, side_by_side, label_width)
 
     is_wide = full_width or side_by_side
     width = FULL_WIDTH if is_wide else HALF_WIDTH

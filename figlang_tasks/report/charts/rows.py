@@ -113,7 +113,9 @@ def draw_rows(
             the same labels; otherwise they stand below each other.
     """
     # Each column has axes of its own, and holds one panel, or all of them below each other.
-    columns = [{title: rows} for title, rows in panels.items()] if side_by_side else [panels]
+    columns: list[RowPanels] = [panels]
+    if side_by_side:
+        columns = [{title: rows} for title, rows in panels.items()]
     entries = [*legend, *_reference_entries(panels)]
     # All columns are equally high, so the first stands for all.
     height = _panels_height(columns[0]) + legend_height(entries, width) + _AXIS
@@ -215,9 +217,9 @@ def _draw_row(axes: Axes, row: Row, top: float) -> None:
 
 def _draw_mark(axes: Axes, mark: Mark, y: float) -> None:
     """Draw a value at the height `y`, its interval, and its text at the right of the axes."""
-    # The sum is finite if both limits are.
-    if mark.low is not None and mark.high is not None and math.isfinite(mark.low + mark.high):
-        axes.plot([mark.low, mark.high], [y, y], color=mark.style["color"], linewidth=1.5)
+    if mark.low is not None and mark.high is not None:
+        if math.isfinite(mark.low) and math.isfinite(mark.high):
+            axes.plot([mark.low, mark.high], [y, y], color=mark.style["color"], linewidth=1.5)
     axes.plot([mark.value], [y], clip_on=False, **mark.style)
     axes.annotate(
         printable(mark.text),

@@ -37,10 +37,10 @@ def build(runs: Sequence[Run]) -> list[Group]:
 
     overview = overview_section(runs, results, differences)
     groups = [Group("overview", "Overview", (overview,))]
-    for dataset in dict.fromkeys(task_results.dataset for task_results in results):
-        dataset_results = [
-            task_results for task_results in results if task_results.dataset == dataset
-        ]
+    results_by_dataset: dict[str, list[TaskResults]] = {}
+    for task_results in results:
+        results_by_dataset.setdefault(task_results.dataset, []).append(task_results)
+    for dataset, dataset_results in results_by_dataset.items():
         sections = _dataset_sections(slug(dataset), dataset_results, run_names)
         groups.append(Group(slug(dataset), dataset_name(dataset), _without_none(sections)))
 

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
 
 from figlang_tasks.core.presentation import ChartCategory, ChartSection
 from figlang_tasks.report.charts import IntervalGroup, Reference, interval_chart
 from figlang_tasks.report.sections.layout import Section
 from figlang_tasks.report.sections.task_results import TaskResults, dataset_name
 from figlang_tasks.scoring import OVERALL
+
+_Panels: TypeAlias = dict[str, dict[str, IntervalGroup]]
+"""The groups of a chart, by the title of their panel and the label of their category."""
+
+
+class _ChartKey(NamedTuple):
+    """What the categories of a chart have in common: its title and the label of its axis."""
+
+    title: str
+    axis_label: str
 
 
 def declared_section(
@@ -25,27 +36,33 @@ def declared_section(
         results: the tasks of one dataset.
         run_names: all runs of the report.
     """
-    # The panels of each chart, by its title and the label of its axis
-    panels_by_chart: dict[tuple[str, str], dict[str, dict[str, IntervalGroup]]] = {}
+    panels_by_chart: dict[_ChartKey, _Panels] = {}
     for task_results in results:
         dataset = dataset_name(task_results.dataset)
-        # By measure, then by scope: a declaration asks only which scopes each measure has.
+        # The first run's estimates by measure and scope, of which a declaration reads the keys
+        # alone: which scopes each measure has. Runs of a task have the same rows, and so the same
+        # scopes; one that the first run lacks all the same (--limit) has no category.
         scopes_by_measure = task_results.first.estimates
         for declared in declaration.categories(dataset, task_results.task, scopes_by_measure):
             group = _interval_group(task_results, declared)
             if group.estimates:
-                panels = panels_by_chart.setdefault((declared.title, declared.label), {})
+                chart_key = _ChartKey(declared.title, declared.label)
+                panels = panels_by_chart.setdefault(chart_key, {})
                 panels.setdefault(declared.panel, {})[declared.category] = group
     if not panels_by_chart:
         return None
 
     section_id = f"{id_prefix}-{declaration.id}"
     charts = []
-    for number, ((title, axis_label), panels) in enumerate(panels_by_chart.items()):
-        chart_id = f"{section_id}-{number}"
-        charts.append(
-            interval_chart(chart_id, title, panels, axis_label=axis_label, run_order=run_names)
+    for number, (chart_key, panels) in enumerate(panels_by_chart.items()):
+        chart = interval_chart(
+            f"{section_id}-{number}",
+            chart_key.title,
+            panels,
+            axis_label=chart_key.axis_label,
+            run_order=run_names,
         )
+        charts.append(chart)
     return Section(
         id=section_id, title=declaration.title, intro=declaration.intro, charts=tuple(charts)
     )

@@ -93,7 +93,9 @@ def difference_section(
         results: all tasks of the report, which say the dataset of each and the order of charts.
         failures: a sentence for each pair of runs that cannot be compared.
     """
-    dataset_by_task = {task_results.task: task_results.dataset for task_results in results}
+    dataset_by_task: dict[str, str] = {}
+    for task_results in results:
+        dataset_by_task[task_results.task] = task_results.dataset
     differences_by_dataset: dict[str, list[Difference]] = {}
     for difference in differences:
         dataset = dataset_by_task[difference.task]
@@ -158,7 +160,8 @@ def _forest_plot(dataset: str, differences: Sequence[Difference]) -> Chart:
     if len(pairs) == 1:
         runs_text = f"{differences[0].candidate} against {differences[0].baseline}"
     title = f"{dataset_name(dataset)}: {runs_text}"
-    csv = csv_text([field.name for field in fields(Difference)], map(astuple, differences))
+    header = [field.name for field in fields(Difference)]
+    csv = csv_text(header, map(astuple, differences))
     return forest_plot(f"differences-{slug(dataset)}", title, panels, csv)
 
 
@@ -170,7 +173,9 @@ def _row(difference: Difference, label: str) -> Row:
     estimate = Estimate(difference.difference, difference.low, difference.high)
     if measures.measure_of(difference.metric).percent:
         estimate = in_percent(estimate)
-    test_text = "no test" if difference.p_holm is None else f"p {p_text(difference.p_holm)}"
+    test_text = "no test"
+    if difference.p_holm is not None:
+        test_text = f"p {p_text(difference.p_holm)}"
     significance: Significance | None = None
     if is_significant(difference):
         significance = "better" if is_improvement(difference) else "worse"

@@ -38,7 +38,8 @@ def explanation_section(
         scheme = task_results.first.kind.scheme
         if scheme is None or not task_results.first.has_explanations:
             continue
-        chart = _chart_by_scope(f"{id_prefix}-parts-{number}", task_results, scheme, run_names)
+        chart_id = f"{id_prefix}-parts-{number}"
+        chart = _chart_by_scope(chart_id, task_results, scheme, run_names)
         if chart is not None:
             charts_by_scope.append(chart)
         scored_results = _scored_runs(task_results, scheme)
@@ -139,8 +140,10 @@ def _curve_chart(
                 panels.setdefault(measures.scope_text(scope), {})[run] = curves[scope]
 
     metric = _metric_name(scheme)
-    # Ascending; several metrics may have one threshold.
-    thresholds = list(dict.fromkeys(threshold.at for threshold in _shown_thresholds(scheme)))
+    thresholds: list[float] = []  # ascending
+    for threshold in _shown_thresholds(scheme):
+        if threshold.at not in thresholds:  # several metrics may have one threshold
+            thresholds.append(threshold.at)
     return curve_chart(
         chart_id,
         f"{results.task}: {metric}@t by threshold",
@@ -167,13 +170,24 @@ def _curves_by_scope(
     curves: dict[str, list[Estimate]] = {}
     for scope, scope_records in measure.records_by_scope(records).items():
         if scope != OVERALL and measure.averaged:
-            continue  # the scopes repeat one measurement, and only their mean is drawn
-        group_curves = [curve(scheme, group) for group in measure.averaged_groups(scope_records)]
-        if scope == OVERALL and len(group_curves) == 1:
-            curves[scope] = list(map(in_percent, group_curves[0]))
+            # Such scopes (folds, wordings of a prompt) are several measurements of the same thing.
+            # Only their mean is drawn, which is the curve over all rows.
             continue
-        curves[scope] = []
-        for group_estimates in zip(*group_curves, strict=True):  # of all groups at one threshold
-            mean = Estimate.mean(group_estimates).value
-            curves[scope].append(Estimate(100 * mean))  # without an interval
+        # Repeats, or the scopes of a measure that is their mean; otherwise a single group.
+        group_curves = [curve(scheme, group) for group in measure.averaged_groups(scope_records)]
+        if len(group_curves) > 1:
+            curves[scope] = _mean_curve(group_curves)
+        elif scope == OVERALL:
+            curves[scope] = list(map(in_percent, group_curves[0]))
+        else:
+            curves[scope] = [Estimate(100 * estimate.value) for estimate in group_curves[0]]
     return curves
+
+
+def _mean_curve(curves: Sequence[Sequence[Estimate]]) -> list[Estimate]:
+    """The mean of several curves at each threshold, in percent and without intervals."""
+    mean_curve: list[Estimate] = []
+    for estimates_at_threshold in zip(*curves, strict=True):
+        mean = Estimate.mean(estimates_at_threshold).value
+        mean_curve.append(Estimate(100 * mean))
+    return mean_curve

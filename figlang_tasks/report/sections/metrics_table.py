@@ -117,10 +117,11 @@ def _published_cells(
         are from, or why they are left out.
     """
     task = results.task
-    metric_names: list[str] = []  # with their scopes
+    full_names: list[str] = []
     for scope in scopes:
-        metric_names += [full_name(metric, scope) for metric in metrics]
-    comparable, reason_left_out = results.comparable_metrics(metric_names)
+        for metric in metrics:
+            full_names.append(full_name(metric, scope))
+    comparable, reason_left_out = results.comparable_metrics(full_names)
     lines = published_tables.table_lines(task, comparable)
     notes = []
     if lines:

@@ -63,10 +63,11 @@ class TaskResults:
         A metric that can be compared between the runs is preferred: all runs have it, and if it
         depends on explanation scores, one scorer gave them.
         """
-        shared_metrics = _overall_metrics(self.first)
-        for task_run in self.runs.values():
-            run_metrics = _overall_metrics(task_run)
-            shared_metrics = [metric for metric in shared_metrics if metric in run_metrics]
+        metrics_of_runs = [_overall_metrics(task_run) for task_run in self.runs.values()]
+        shared_metrics: list[str] = []
+        for metric in metrics_of_runs[0]:
+            if all(metric in run_metrics for run_metrics in metrics_of_runs):
+                shared_metrics.append(metric)
         scorers = {task_run.signature or task_run.scorer for task_run in self.runs.values()}
         if self.first.has_explanations and len(scorers) > 1:
             scored_metrics = self.first.metrics_of_explanations
@@ -102,14 +103,14 @@ class TaskResults:
                 percentages[run] = in_percent(estimate)
         return percentages
 
-    def comparable_metrics(self, names: Collection[str]) -> published.ComparableMetrics:
+    def comparable_metrics(self, full_names: Collection[str]) -> published.ComparableMetrics:
         """Those of some metrics whose published values are comparable with all runs.
 
         Args:
-            names: metrics with their scopes (``f1@60_muse``).
+            full_names: metrics with their scopes (``f1@60_muse``).
         """
         conditions = [task_run.conditions for task_run in self.runs.values()]
-        return published.comparable_metrics(self.task, names, conditions)
+        return published.comparable_metrics(self.task, full_names, conditions)
 
     def references(self, metric: str, scope: str = OVERALL) -> list[Reference]:
         """The published values of a metric in percent; none if not comparable with all runs."""

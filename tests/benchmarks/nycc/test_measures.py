@@ -101,4 +101,6 @@ def test_a_comparison_is_of_the_mean_of_the_folds() -> None:
     assert acc.p_randomization == pytest.approx(expected, abs=0.02)
     (fold,) = comparison.compare(runs, ["acc_fold_0"], resamples=100)
     assert (fold.scope, fold.difference) == ("fold_0", pytest.approx(45 / 60))
-    assert {each.scope for each in comparison.compare(runs, every=True, resamples=100)} == {"all"}
+    assert {each.scope for each in comparison.compare(runs, all_metrics=True, resamples=100)} == {
+        "all"
+    }
