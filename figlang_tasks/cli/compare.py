@@ -23,7 +23,7 @@ Metrics: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
         help=(
-            "Test this metric over all rows and for each part (f1@60), or for one part"
+            "Test this metric over all rows and in each scope (f1@60), or in one scope"
             " (f1@60_muse); may be repeated."
         ),
         show_default="the main metric of each task, over all rows",
@@ -45,10 +45,10 @@ def compare(
     task: Tasks = None,
     metric: Metrics = None,
     every: Annotated[
-        bool, typer.Option("--all", help="Test all metrics, over all rows and for each part.")
+        bool, typer.Option("--all", help="Test all metrics, over all rows and in each scope.")
     ] = False,
     overall: Annotated[
-        bool, typer.Option("--overall", help="Test over all rows, not for each part.")
+        bool, typer.Option("--overall", help="Test over all rows, not in each scope.")
     ] = False,
     paper: Annotated[bool, typer.Option("--paper", help="Also show the papers' results.")] = False,
     resamples: Annotated[

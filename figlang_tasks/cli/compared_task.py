@@ -66,7 +66,8 @@ class ComparedTask:
                 label = f"{row.label} (published, {row.table})"
                 published_rows.append((label, row.values))
             table = pd.concat([table, tables.published_table(published_rows, table)])
-        return table.rename(columns={"run": ""}).rename(columns=measures.name_with_arrow)
+        heads = {metric: measures.name_with_arrow(metric) for metric in self._metrics}
+        return table.rename(columns={"run": "", **heads})
 
     def notes(self, shows_papers: bool) -> list[str]:
         """Sentences for below the table of runs: the papers' protocol, and the scorers.
@@ -109,7 +110,10 @@ class ComparedTask:
 
     @cached_property
     def _estimates(self) -> pd.DataFrame:
-        """`estimates_frame` of all runs; ``metric`` has the full name: ``f1@60_muse``."""
+        """`estimates_frame` of all runs; ``metric`` has the full name: ``f1@60_muse``.
+
+        Full names tell scopes apart, so each run has one estimate of a ``metric``.
+        """
         estimates_of_runs = []
         for run, task_run in self.runs:
             estimates_of_runs.append((run.name, {self.name: task_run.estimates}))
@@ -146,16 +150,16 @@ class ComparedTask:
         return Counter(compared.run.name for compared in self.runs)
 
     def _column(self, metric: str, names: Sequence[str], cells: Sequence[str]) -> list[str]:
-        """The column of a metric in the table of runs.
+        """The cells of a metric, with mean ± sd for repeated runs and the best value in bold.
 
-        A run with repeats has mean ± sd, and the best value stands as ``**57.0**``.
+        A value in bold stands as ``**57.0**``.
 
         Args:
-            metric: its full name.
+            metric: its full name, with the scope.
             names: of the runs, each once; they are the rows of the column.
             cells: a text for each name: the value with its interval; "" without one.
         """
-        has_metric = self._estimates["metric"] == metric
+        has_metric = self._estimates["metric"] == metric  # in one scope, since the name has it
         values_by_run = self._estimates[has_metric].groupby("run")["value"]
         means = values_by_run.mean()
         deviations = values_by_run.std()

@@ -114,28 +114,44 @@ def _open_benchmarks() -> list[Benchmark]:
 
 
 def _download_data(benchmark: Benchmark) -> None:
-    """Download the data of a benchmark, and print each part with its rows and its folder."""
-    # Three cases: the rows are on the hub; users bring them; or users bring them, and the hub has
-    # additions to them, which the benchmark's `fetch` downloads.
+    """Download what the hub has of a benchmark, and print where it is, or how users get the rest.
+
+    A benchmark has its rows on the hub, or a module ``fetch``, or neither; none has both.
+
+    Raises:
+        DataError: a download failed.
+    """
     fetch_module = benchmark.module("fetch")
+    has_rows_on_hub = benchmark.source.repository is not None
     if fetch_module is not None:
+        # Users bring the rows, and the hub has additions to them.
         snapshot = fetch_module.fetch()
         _say_downloaded(benchmark, "what the hub has for your rows", snapshot)
-    if benchmark.source.repository is None:
-        if fetch_module is None:
-            say(f"{benchmark.name}: its rows are not on the hub: {benchmark.source.bring}")
-        return
-    for request in checks.parts(benchmark, requests_of(benchmark.name)):
-        label = checks.label(request)
+    elif not has_rows_on_hub:
+        # Users bring everything.
+        say(f"{benchmark.name}: its rows are not on the hub: {benchmark.source.bring}")
+    if has_rows_on_hub:
+        _download_rows(benchmark)
+
+
+def _download_rows(benchmark: Benchmark) -> None:
+    """Download the rows of a benchmark, and print each part with its rows and its folder.
+
+    A part that is missing although others are there is printed with the reason.
+    """
+    for request in checks.data_requests(benchmark, requests_of(benchmark.name)):
+        label = checks.request_label(request)
         try:
             documents = benchmark.documents(request)  # downloads them
-            rows = checks.rows_of(documents)
-            _say_downloaded(benchmark, f"{label}: {rows} rows", hub.snapshot(benchmark.source))
         except PartMissing as error:
             say(f"{benchmark.name}: {label}: {error}")
+            continue
+        rows = checks.count_rows(documents)
+        _say_downloaded(benchmark, f"{label}: {rows} rows", hub.snapshot(benchmark.source))
 
 
 def _say_downloaded(benchmark: Benchmark, content: str, snapshot: hub.Snapshot) -> None:
+    """Print what of a benchmark is in a folder, e.g. ``FLUTE, train: 7534 rows``."""
     say(f"{benchmark.name}: {content}: {snapshot.folder} (revision {snapshot.revision})")
 
 
@@ -146,7 +162,7 @@ def _download_weights(weights: Weights, scorer_names: Sequence[str]) -> None:
         weights: those of the model.
         scorer_names: the scorers that use it.
     """
-    located = locate(weights)
+    located = locate(weights)  # downloads them if they are not here
     scorers = ", ".join(scorer_names)
     say(f"scorers: {weights.name} ({scorers}): {located.folder} ({located.identity})")
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from figlang_tasks import scoring
-from figlang_tasks.core.hub import OWN
+from figlang_tasks.core.hub import USER_ROWS
 from figlang_tasks.results import measures, published, results_file
 from figlang_tasks.scoring import OVERALL, Estimates
 from figlang_tasks.scoring.output_warnings import unread_warning
@@ -62,8 +62,8 @@ def read_finished_task(results: Mapping[str, Any], name: str, estimates: Estimat
         rows=most_rows,
         partial=results_file.partial_reason(results, name),
         scorer=metadata.get("explanation_scorer"),
-        # Rows that the user brought have `OWN` in place of a revision.
-        has_user_rows=metadata.get("data_revision") == OWN,
+        # Rows that the user brought have `USER_ROWS` in place of a revision.
+        has_user_rows=metadata.get("data_revision") == USER_ROWS,
         data=dataset_and_part,
     )
     return FinishedTask(
@@ -83,14 +83,19 @@ def metrics_to_show(estimates: Estimates) -> list[str]:
     metric that could not be computed.
     """
     metrics = []
-    for metric, scopes in estimates.items():
-        if _is_worth_showing(metric, [estimate.value for estimate in scopes.values()]):
+    for metric, estimate_by_scope in estimates.items():
+        values = [estimate.value for estimate in estimate_by_scope.values()]
+        if _is_to_be_shown(metric, values):
             metrics.append(metric)
     return metrics
 
 
-def _is_worth_showing(metric: str, values: Sequence[float]) -> bool:
-    """Whether a metric with these values, one for each scope, tells a reader something."""
+def _is_to_be_shown(metric: str, values: Sequence[float]) -> bool:
+    """Whether a metric with these values, one for each scope, is shown after a run.
+
+    One that failed in a scope (NaN) is always shown, a diagnostic one only if it found a fault, and
+    any other if it belongs into the harness's table.
+    """
     has_failed = any(math.isnan(value) for value in values)
     if has_failed:
         return True

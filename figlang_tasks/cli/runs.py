@@ -12,7 +12,7 @@ import typer
 from figlang_tasks.cli import say, say_json, warn
 from figlang_tasks.cli.options import AsJson
 from figlang_tasks.core.errors import RunError
-from figlang_tasks.core.text import table
+from figlang_tasks.core.text import markdown_table
 from figlang_tasks.report.run_warnings import contradiction_warning
 from figlang_tasks.results import measures
 from figlang_tasks.results.files import find_runs
@@ -78,7 +78,7 @@ def runs(
     if as_json:
         say_json({"runs": listed_tasks, "unreadable": reason_by_unreadable_run})
     elif listed_tasks:
-        say(table([_HEAD, *(_cells(listed) for listed in listed_tasks)]))
+        say(markdown_table([_HEAD, *(_cells(listed) for listed in listed_tasks)]))
     for run, reason in reason_by_unreadable_run.items():
         warn(f"{run}: {reason}")
     if reason_by_unreadable_run:
@@ -152,10 +152,9 @@ def _main_metric(task: TaskRun, estimates: Estimates) -> str:
 
 def _cells(listed: ListedTask) -> list[str]:
     """The cells of a task in the table, in the order of `_HEAD`."""
-    model_class = listed["class"]
-    model = listed["model"]
-    if model_class and model_class != model:  # They are one if the model has no name of its own.
-        model = f"{model_class} {model}"
+    # A model without a name of its own is named like its class, and then stands there once.
+    class_and_model = dict.fromkeys([listed["class"], listed["model"]])
+    value_text = listed["text"]
     if listed["complete"] is None:
         complete = "unknown: no results file"
     elif listed["complete"]:
@@ -164,10 +163,10 @@ def _cells(listed: ListedTask) -> list[str]:
         complete = f"no: {listed['partial']}"
     return [
         str(Path(listed["path"]).parent),
-        model.strip(),
+        " ".join(filter(None, class_and_model)),  # Each of the two may be "".
         listed["task"],
         listed["metric"] or "",
-        listed["text"],
+        value_text,
         str(listed["rows"]),
         listed["date"] or "",
         complete,

@@ -308,7 +308,7 @@ def for_every_eval_ever(
     """
     saved_runs = read_all(runs, require_samples=True)
     written = every_eval_ever.write(
-        saved_runs, output, organization, relationship, model=model, samples=not no_samples
+        saved_runs, output, organization, relationship, model=model, with_samples=not no_samples
     )
     for path in written:
         say(f"written: {path}")

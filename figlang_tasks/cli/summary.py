@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from figlang_tasks.cli import next_report_line
 from figlang_tasks.cli.finished_task import FinishedTask, metrics_to_show, read_finished_task
@@ -15,6 +15,9 @@ from figlang_tasks.scoring.output_warnings import has_unread_texts, read_command
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_PublishedRow: TypeAlias = tuple[str, Mapping[str, published.PublishedFigure]]
+"""A published row of a table: its label, and its figures by metric, without the scope."""
 
 _MOST_COLUMNS = 6
 """A wider table of a group shows the main metrics of its tasks alone."""
@@ -117,7 +120,7 @@ def _paragraphs_of_task(task: FinishedTask, model: str) -> list[str]:
     """
     paragraphs = [_table_of_task(task)]
     if measures.scopes_overlap(task.estimates):
-        paragraphs.append("parts overlap: a row counts in each that it belongs to")
+        paragraphs.append("scopes overlap: a row counts in each that it belongs to")
     if task.conditions.scorer:
         paragraphs.append(f"explanation scorer: {task.conditions.scorer}")
     protocol = published_tables.protocol_text(task.name, task.comparable_metrics.names)
@@ -125,8 +128,8 @@ def _paragraphs_of_task(task: FinishedTask, model: str) -> list[str]:
         paragraphs.append(f"published, not measured here: {protocol}")
     if task.comparable_metrics.left_out:
         paragraphs.append(task.comparable_metrics.left_out)
-    lines = [placement_line(task), result_line(task, model)]  # Each may be "".
-    paragraphs.append("\n".join(filter(None, lines)))
+    lines = [placement_line(task), result_line(task, model)]
+    paragraphs.append("\n".join(filter(None, lines)))  # Each line may be "", and so may this.
     if task.unread_warning:
         paragraphs.append(f"{task.name}: {task.unread_warning}")
     return [paragraph for paragraph in paragraphs if paragraph]
@@ -136,29 +139,49 @@ def _table_of_task(task: FinishedTask) -> str:
     """A Markdown table of a task: a line for each scope, all rows first, then published figures."""
     import pandas as pd
 
-    published_rows: list[tuple[str, Mapping[str, published.PublishedFigure]]] = []
-    # If no metric tells anything, all are shown: a table has some column.
-    columns = set(metrics_to_show(task.estimates) or task.estimates)
-    for label, scope, figures in published_tables.table_lines(
-        task.name, task.comparable_metrics.names
-    ):
-        if scope != OVERALL:
-            label = f"{label}: {measures.scope_text(scope)}"
-        published_rows.append((label, figures))
-        columns.update(figures)  # A metric with a published figure has a column, too.
+    published_rows = _published_rows(task)
+    columns = _columns_of_task(task, published_rows)
 
+    estimates_by_task = {task.name: task.estimates}
     unnamed_run = ""  # No column of the table names the run.
-    estimates = frame.estimates_frame([(unnamed_run, {task.name: task.estimates})])
-    estimates = estimates[estimates["metric"].isin(columns)]
+    estimates = frame.estimates_frame([(unnamed_run, estimates_by_task)])
+    is_shown = estimates["metric"].isin(columns)
     is_overall = estimates["scope"] == OVERALL
-    estimates = pd.concat([estimates[is_overall], estimates[~is_overall]])
-    ordered_columns = [metric for metric in task.estimates if metric in columns]
-    table = tables.wide_table(estimates, ["scope"], ordered_columns)
+    ordered_estimates = pd.concat(
+        [estimates[is_shown & is_overall], estimates[is_shown & ~is_overall]]
+    )
+    table = tables.wide_table(ordered_estimates, ["scope"], columns)
     if published_rows:
         separating_row = {**dict.fromkeys(table.columns, ""), "scope": "published:"}
         published_table = tables.published_table(published_rows, table)
         table = pd.concat([table, pd.DataFrame([separating_row]), published_table])
     return _markdown(task.name, table)
+
+
+def _published_rows(task: FinishedTask) -> list[_PublishedRow]:
+    """The published rows below the table of a task, with figures that are comparable alone."""
+    lines = published_tables.table_lines(task.name, task.comparable_metrics.names)
+    rows: list[_PublishedRow] = []
+    for label, scope, figures in lines:
+        if scope != OVERALL:
+            label = f"{label}: {measures.scope_text(scope)}"
+        rows.append((label, figures))
+    return rows
+
+
+def _columns_of_task(task: FinishedTask, published_rows: Sequence[_PublishedRow]) -> list[str]:
+    """The metrics in the table of a task, in order: those to show, and those with a figure.
+
+    Args:
+        task: the task.
+        published_rows: those below its table.
+    """
+    # If no metric is to be shown, all are: a table has some column.
+    columns = set(metrics_to_show(task.estimates) or task.estimates)
+    for _, figures in published_rows:
+        columns.update(figures)
+    # Only figures of metrics that the run has are comparable, so none is lost here.
+    return [metric for metric in task.estimates if metric in columns]
 
 
 # --- a group of tasks ---
@@ -199,13 +222,17 @@ def _table_of_group(title: str, tasks: Sequence[FinishedTask]) -> str:
 
 
 def _columns_of_group(tasks: Sequence[FinishedTask]) -> list[str]:
-    """The metrics in the table of a group, in order; if too many, only main and diagnostic ones."""
-    telling_metrics: set[str] = set()
+    """The metrics to show in the table of a group that have a value over all rows, in order.
+
+    They are those of `metrics_to_show` in any of the tasks. If there are more than `_MOST_COLUMNS`,
+    only the main metrics of the tasks and the diagnostic ones are left.
+    """
+    metrics_to_show_in_any: set[str] = set()
     overall_metrics: dict[str, None] = {}  # a set that keeps its order
     for task in tasks:
-        telling_metrics.update(metrics_to_show(task.estimates))
+        metrics_to_show_in_any.update(metrics_to_show(task.estimates))
         overall_metrics.update(dict.fromkeys(task.overall_metrics))
-    columns = [metric for metric in overall_metrics if metric in telling_metrics]
+    columns = [metric for metric in overall_metrics if metric in metrics_to_show_in_any]
 
     # Diagnostic metrics are here only if they found a fault, so they stay, and are not counted.
     diagnostics = {metric for metric in columns if measures.measure_of(metric).is_diagnostic}
@@ -217,6 +244,7 @@ def _columns_of_group(tasks: Sequence[FinishedTask]) -> list[str]:
 
 
 def _markdown(title: str, table: pd.DataFrame) -> str:
-    """A table in Markdown, its title in the first cell."""
+    """A table in Markdown, its title in the first cell, and arrows at the names of metrics."""
     titled = table.rename(columns={table.columns[0]: title})
+    # This leaves the title and ``n`` as they are, since they are no metrics.
     return tables.markdown(titled.rename(columns=measures.name_with_arrow))

@@ -93,7 +93,7 @@ def tasks(
     if path is not None:
         say(task_files.folder(path))
     elif metrics:
-        say(_metrics_text(pattern))
+        say(_metrics_text(_benchmark_with_metrics(pattern)))
     elif pattern is None:
         say(_overview_text(list(definitions().values())))
     else:
@@ -166,7 +166,10 @@ def requests_of(benchmark: str) -> list[Request]:
 
 def _overview_text(all_definitions: Sequence[Definition]) -> str:
     """A table with a line for each benchmark, and what its columns mean."""
-    lines = [_overview_line("benchmark", "what it measures", "rows", "access", "needs")]
+    head = _overview_line(
+        name="benchmark", content="what it measures", rows="rows", access="access", needs="needs"
+    )
+    lines = [head]
     definitions_by_benchmark: dict[str, list[Definition]] = {}
     for definition in all_definitions:
         definitions_by_benchmark.setdefault(definition.benchmark, []).append(definition)
@@ -191,17 +194,27 @@ def _benchmark_line(name: str, rows: str) -> str:
         rows: of its tasks: ``300-2,750``; "" if unknown.
     """
     if name == MINI:
-        content = "small data of our own, in five forms"
-        return _overview_line(name, content, rows, "ships with the package", "demo")
+        return _overview_line(
+            name=name,
+            content="small data of our own, in five forms",
+            rows=rows,
+            access="ships with the package",
+            needs="demo",  # the extra of pip with the weights of the scorer for these data
+        )
     benchmark = benchmarks()[name]
     needs = list(benchmark.needs)
     if benchmark.scorer:
         needs.insert(0, f"scorer {benchmark.scorer}")
-    access = benchmark.source.access
-    return _overview_line(name, benchmark.about, rows, access, ", ".join(needs))
+    return _overview_line(
+        name=name,
+        content=benchmark.summary,
+        rows=rows,
+        access=benchmark.source.access,
+        needs=", ".join(needs),
+    )
 
 
-def _overview_line(name: str, content: str, rows: str, access: str, needs: str) -> str:
+def _overview_line(*, name: str, content: str, rows: str, access: str, needs: str) -> str:
     """A line of the overview: the cells, each as wide as its column."""
     return f"{name:12}  {content:39}  {rows:>11}  {access:14}  {needs}".rstrip()
 
@@ -280,22 +293,31 @@ _MetricRow: TypeAlias = tuple[str, str, str, str]
 """Name with an arrow to better values, role, description and source of a metric."""
 
 
-def _metrics_text(benchmark: str | None) -> str:
-    """The metrics of each kind of task of a benchmark, a line each, and what the roles mean.
+def _benchmark_with_metrics(argument: str | None) -> str:
+    """The benchmark that the user names beside ``--metrics``, after a check that it is one.
 
     Args:
-        benchmark: as the user named it; None if the user named none.
+        argument: what the user gave; None if nothing.
 
     Raises:
         FigLangError: there is no such benchmark, or none is named.
     """
-    if benchmark not in names():
-        mistake = ""
-        if benchmark is not None:
-            mistake = f", not {benchmark!r}{did_you_mean(benchmark, names())}"
-        raise FigLangError(
-            f"figlang tasks --metrics takes a benchmark{mistake}; give one of {', '.join(names())}"
-        )
+    if argument is not None and argument in names():
+        return argument
+    mistake = ""
+    if argument is not None:
+        mistake = f", not {argument!r}{did_you_mean(argument, names())}"
+    raise FigLangError(
+        f"figlang tasks --metrics takes a benchmark{mistake}; give one of {', '.join(names())}"
+    )
+
+
+def _metrics_text(benchmark: str) -> str:
+    """The metrics of each kind of task of a benchmark, a line each, and what the roles mean.
+
+    Args:
+        benchmark: its name; not `MINI`, which declares no metrics of its own.
+    """
     rows_by_title = _metric_rows(benchmark)
     all_rows = list(chain.from_iterable(rows_by_title.values()))
     widths = [max(map(len, column)) for column in zip(*all_rows, strict=True)]

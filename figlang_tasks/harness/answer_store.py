@@ -112,7 +112,7 @@ class Store:
         if message in self._logged:
             return
         self._logged.add(message)
-        notes.note(message)
+        notes.note_failure(message)
         logger.error(
             f"figlang_tasks: {message}. The run goes on. Make room: they are tried again with each"
             " later answer; what cannot be stored by the end is asked again by the next run"

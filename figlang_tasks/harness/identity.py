@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from figlang_tasks.core import hub, redaction
+from figlang_tasks.core import commits, redaction
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.packages import package_versions
 
@@ -166,9 +166,9 @@ def find_checkpoints(
     for name, repository, revision in _possible_ids(arguments):
         # Names of checkpoints of other classes may be no ids of the hub, such as ViT-B/32.
         is_required = name in _CHECKPOINTS and issubclass(model_class, ModelBase)
-        commit = hub.model_commit(repository, revision, is_required, cache_dir)
+        commit = commits.model_commit(repository, revision, is_required, cache_dir)
         if commit is not None:
-            cached = hub.cached_commit(repository, revision, cache_dir)
+            cached = commits.cached_commit(repository, revision, cache_dir)
             checkpoints[name] = Checkpoint(repository, revision, commit, cached, cache_dir)
     return checkpoints
 
@@ -260,7 +260,9 @@ def require_loaded(lm: Any, checkpoints: Mapping[str, Checkpoint]) -> None:
     from figlang_tasks.models.base import ModelBase
 
     for checkpoint in checkpoints.values():
-        cached = hub.cached_commit(checkpoint.repository, checkpoint.revision, checkpoint.cache_dir)
+        cached = commits.cached_commit(
+            checkpoint.repository, checkpoint.revision, checkpoint.cache_dir
+        )
         if cached in (None, checkpoint.commit):
             continue
         if isinstance(lm, ModelBase) or cached != checkpoint.cached:

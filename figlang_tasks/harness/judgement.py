@@ -162,7 +162,9 @@ class JudgedTask:
                 " record) of its figlang_tasks.scoring.Task, or give the task file a metric_list"
                 " of its own"
             )
-            notes.note(f"{self.name}: no records, so that its metrics are missing, see the log")
+            notes.note_failure(
+                f"{self.name}: no records, so that its metrics are missing, see the log"
+            )
 
         config = results["configs"][self.name]
         before = config.get("metadata") or {}
@@ -262,7 +264,7 @@ def _without_answers(
     from lmms_eval.models.model_utils.usage_metrics import is_budget_exceeded
 
     if is_budget_exceeded():
-        notes.note("--max_tokens is spent: what was left got no answer and counts as wrong")
+        notes.note_failure("--max_tokens is spent: what was left got no answer and counts as wrong")
     outputs: list[tuple[Any, Any]] = []  # each with the row that it is of
     if evaluation:
         ids = [record["id"] for record in evaluation.records]
@@ -287,6 +289,6 @@ def _without_answers(
             f" example: {text:.400}. They count as wrong answers. Repair the cause and type the"
             " same command again; with --use_cache FOLDER they alone are asked again"
         )
-        notes.note(f"{name}: requests got no answer and count as wrong, see the log")
+        notes.note_failure(f"{name}: requests got no answer and count as wrong, see the log")
         counts["unanswered"] = len(failed)
     return counts

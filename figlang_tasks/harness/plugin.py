@@ -21,7 +21,7 @@ from loguru import logger
 
 from figlang_tasks import models
 from figlang_tasks.core import logs, redaction, status
-from figlang_tasks.core.blocks import OPTIONS, PICTURES_FIRST, SETTINGS, choose_blocks, give_blocks
+from figlang_tasks.core.blocks import OPTIONS, PICTURES_FIRST, SETTINGS, apply_blocks, choose_blocks
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.harness import answers, identity, judgement, task_index
 from figlang_tasks.harness.backend_settings import for_backend
@@ -308,7 +308,7 @@ def choose_prompts(lm: Any, ours: Mapping[str, Any]) -> None:
         # A model is asked only where it matters: it may have no chat template that could be read.
         if has_prompt and not choice.asks_for_scores and _reads_pictures_first(lm, name):
             choice = choose_blocks(config, task.model_name, model_class, pictures_first=True)
-        give_blocks(task, choice)
+        apply_blocks(task, choice)
         if choice.options == PICTURES_FIRST:
             tasks_with_pictures_first.append(name)
     if tasks_with_pictures_first and status.in_first_process():

@@ -29,7 +29,7 @@ from figlang_tasks.core.blocks import (
     SETTINGS,
     answers_words,
     choose_blocks,
-    chosen_as_default,
+    with_blocks_as_default,
 )
 from figlang_tasks.core.errors import DataError, FigLangError
 from figlang_tasks.core.redaction import redacted
@@ -147,7 +147,7 @@ def preflight(
         model_args=model_args,
         gen_kwargs=gen_kwargs,
     )
-    hub.look_again()
+    hub.clear_caches()
     for checks in STAGES:
         _raise_faults(fault for check in checks for fault in check(evaluation))
     return ours
@@ -329,7 +329,7 @@ def words_of_scores_faults(evaluation: Evaluation) -> Iterator[Fault]:
         return
     for config in evaluation.tasks:
         if not _asks_for_scores(config, evaluation) and not _is_only_for_scores(config):
-            message = score_requests.only_ranks(
+            message = score_requests.only_scores_message(
                 evaluation.model_name or "this model", config["task"]
             )
             yield Fault(message, (config["task"],))
@@ -352,7 +352,7 @@ def _with_options_of_run(config: TaskConfig, evaluation: Evaluation) -> dict[str
     """
     choice = choose_blocks(config, evaluation.model_name, evaluation.model_class)
     return {
-        **chosen_as_default(config, choice),
+        **with_blocks_as_default(config, choice),
         "model": evaluation.model_name,
         "limit": evaluation.limit_of_each_task,
         "offset": evaluation.offset or 0,

@@ -72,4 +72,4 @@ class CheckedTracker(EvaluationTracker):
             " twice)"
         )
         logger.error(f"figlang_tasks: {message}")
-        notes.note(message)
+        notes.note_failure(message)

@@ -104,11 +104,18 @@ class _Judgements:
             items: the numbers of the items that count.
             explanations: the table of `_explanations`, of all items.
         """
-        index = explanations.index[explanations.index.isin(items, level="item")]
-        preferred = self.preferred
-        if preferred is not None:
-            preferred = _preferred_systems(preferred.loc[items], explanations["system"])
-        return _Judgements(self.label, self.adequate.loc[index], self.error.loc[index], preferred)
+        is_counted = explanations.index.isin(items, level="item")
+        counted = explanations.index[is_counted]
+        preferred = None
+        if self.preferred is not None:
+            preferred_letters = self.preferred.loc[items]
+            preferred = _preferred_systems(preferred_letters, explanations["system"])
+        return _Judgements(
+            label=self.label,
+            adequate=self.adequate.loc[counted],
+            error=self.error.loc[counted],
+            preferred=preferred,
+        )
 
 
 def _explanations(key: ExplanationKey) -> pd.DataFrame:
@@ -138,22 +145,25 @@ def _one_cell_per_item(cells: Any) -> Any:
 
 
 def _preferred_systems(letters: pd.DataFrame, systems: pd.Series) -> pd.DataFrame:
-    """The table of preferred letters with the names of systems; "" for none of them.
+    """The table of preferred letters with the names of systems in their place.
+
+    "" stands for no preference, and None for a missing judgement.
 
     Args:
         letters: the preferred letter of each item, with a column per annotator.
         systems: the name of the system behind each item and letter.
     """
-    names = systems.to_dict()
+    name_of_letter = systems.to_dict()  # by item and letter
     for item in letters.index:
-        names[item, NO_PREFERENCE] = ""
+        name_of_letter[item, NO_PREFERENCE] = ""
 
-    def names_of(column: pd.Series) -> pd.Series:
-        """The names behind the letters of one annotator; None where the judgement is missing."""
-        names_of_items = [names.get((item, letter)) for item, letter in column.items()]
-        return pd.Series(names_of_items, column.index, dtype=object)
-
-    return letters.apply(names_of)
+    names_by_annotator: dict[Any, list[str | None]] = {}
+    for annotator, letters_of_annotator in letters.items():
+        names: list[str | None] = []
+        for item, letter in letters_of_annotator.items():
+            names.append(name_of_letter.get((item, letter)))  # a missing letter has no name
+        names_by_annotator[annotator] = names
+    return pd.DataFrame(names_by_annotator, index=letters.index, dtype=object)
 
 
 def _missing_judgements(
@@ -177,12 +187,12 @@ def _missing_judgements(
     if not any_label:
         expected_items = gold.index[label.isna() | label.eq(gold)]
     is_expected = adequate.index.isin(expected_items, level="item")
-    is_unexplained = adequate.eq("no") & error.isna()
+    lacks_error = adequate.eq("no") & error.isna()
 
     missing = [f"item {item} label" for item in gold.index[label.isna()]]
     for item, letter in adequate.index[is_expected & adequate.isna()]:
         missing.append(f"item {item} {letter} adequate")
-    for item, letter in adequate.index[is_expected & is_unexplained]:
+    for item, letter in adequate.index[is_expected & lacks_error]:
         missing.append(f"item {item} {letter} error")
     if judgements.preferred is not None:
         preferred = judgements.preferred[annotator].loc[expected_items]
@@ -196,10 +206,10 @@ def _missing_judgements(
 def _agree_on_explanations(
     key: ExplanationKey, sheet_paths: Sequence[Path], any_label: bool
 ) -> ExplanationReport:
-    """Compare the filled sheets of an export of explanations.
+    """The report on the filled sheets of an export of explanations.
 
-    Adequacy, errors and preference are taken of the items whose label all annotators got right.
-    `any_label` counts items with a wrong label too, so all of them.
+    Adequacy, errors and preference are taken of the items that count: those whose label all
+    annotators got right, or all items with `any_label`.
     """
     systems: list[str] = key["systems"]
     explanations = _explanations(key)
@@ -235,7 +245,7 @@ def _agree_on_explanations(
         "items_counted": len(counted_items),
         "any_label": any_label,
         "pairs": _pairs(counted, system_of, systems),
-        "systems": _systems(systems, system_of, agreed_adequacy, counted.error),
+        "systems": _judgements_of_systems(systems, system_of, agreed_adequacy, counted.error),
         "explanation_score": _score_as_predictor(
             key["scorer"], counted_explanations["score"], agreed_adequacy
         ),
@@ -255,14 +265,16 @@ def _pairs(
 ) -> list[PairAgreement]:
     """Cohen's kappa of every two annotators, on the label, on adequacy and on the preference.
 
+    That on adequacy is several values (`AdequacyAgreement`).
+
     Args:
         judgements: those that count, of all annotators.
         system_of: the system of each explanation.
         systems: the names of all systems.
     """
     pairs: list[PairAgreement] = []
-    names = [str(name) for name in judgements.label]
-    for annotators in combinations(names, 2):
+    annotator_names = list(judgements.label.columns)  # the table has a column per annotator
+    for annotators in combinations(annotator_names, 2):
         pair_judgements = judgements.of_annotators(annotators)
         agreement = _agreement(figures.kappa, pair_judgements, system_of, systems)
         pair = PairAgreement(
@@ -297,13 +309,13 @@ def _agreement(
     by_system: dict[str, float | None] = {}
     for system in systems:
         by_system[system] = coefficient(adequate[system_of.eq(system)])
-    defined = [value for value in by_system.values() if value is not None]
+    defined_values = [value for value in by_system.values() if value is not None]
     agreement = Agreement(
         label=coefficient(judgements.label),
         adequacy={
             "by_system": by_system,
             "overall": coefficient(adequate),
-            "average": fmean(defined) if defined else None,
+            "average": fmean(defined_values) if defined_values else None,
         },
     )
     if judgements.preferred is not None:
@@ -311,7 +323,7 @@ def _agreement(
     return agreement
 
 
-def _systems(
+def _judgements_of_systems(
     systems: Sequence[str], system_of: pd.Series, agreed_adequacy: pd.Series, errors: pd.DataFrame
 ) -> list[SystemJudgements]:
     """What all annotators agree on about each system.
@@ -359,14 +371,19 @@ def _add_preferences(report: ExplanationReport, preferred: pd.DataFrame) -> None
 def _score_as_predictor(
     scorer: str | None, scores: pd.Series, agreed_adequacy: pd.Series
 ) -> Predictor:
-    """How well ExplanationScore predicts the adequacy on which all agree (section 5.3).
+    """ExplanationScore as a predictor of adequacy: area under its curve, and best F1 (section 5.3).
+
+    The area is that under the precision-recall curve, by two definitions. Without scores, or with
+    one adequacy alone, there are neither, and `undefined` says why.
 
     Args:
         scorer: the signature or name of the scorer; None without scores.
-        scores: the score of each explanation; empty where there is none.
-        agreed_adequacy: the adequacy of the explanations on which all agree.
+        scores: the score of each explanation that counts; empty where there is none.
+        agreed_adequacy: the adequacy of the explanations on which all agree; those on which they
+            disagree are left out.
     """
-    agreed_scores = scores.loc[agreed_adequacy.index].dropna().astype(float)
+    scores_of_agreed = scores.loc[agreed_adequacy.index]
+    agreed_scores = scores_of_agreed.dropna().astype(float)
     is_adequate = agreed_adequacy.loc[agreed_scores.index].eq("yes")
     n_scores = len(agreed_scores)
     n_adequate = int(is_adequate.sum())
@@ -376,13 +393,16 @@ def _score_as_predictor(
         without_score=len(agreed_adequacy) - n_scores,
         adequate=n_adequate,
     )
-    if n_scores == 0:
+    if agreed_adequacy.empty:
+        predictor["undefined"] = "all agree on the adequacy of no explanation"
+    elif n_scores == 0:
         predictor["undefined"] = "no scores (figlang score, then export)"
     elif n_adequate in (0, n_scores):
-        predictor["undefined"] = "all agree on one adequacy alone, or never"
+        predictor["undefined"] = "all agree on one adequacy alone"
     else:
+        average_precision = average_precision_score(is_adequate, agreed_scores)
         precision, recall, _ = precision_recall_curve(is_adequate, agreed_scores)
-        predictor["average_precision"] = float(average_precision_score(is_adequate, agreed_scores))
+        predictor["average_precision"] = float(average_precision)
         predictor["trapezoidal_area"] = float(auc(recall, precision))
         predictor["best_f1"] = best_f1(is_adequate.tolist(), agreed_scores.tolist())
     return predictor

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from figlang_tasks.core.text import table
+from figlang_tasks.core.text import markdown_table
 from figlang_tasks.judge import figures
 from figlang_tasks.judge.figures import number, percent
 from figlang_tasks.judge.reports import Agreement, ExplanationReport, Predictor, Preference
@@ -17,10 +17,12 @@ _SYSTEMS_HEAD = ("where all agree, %", "adequate", "of", "preferred", *ERRORS, "
 
 def text(report: ExplanationReport) -> str:
     """A report on explanations as tables for people, with shares in percent."""
-    counted_items = "whatever their label" if report["any_label"] else "whose label all got right"
+    condition = "whose label all got right"
+    if report["any_label"]:
+        condition = "whatever their label"
     head = (
         f"{report['items']} items of {report['data']}; adequacy, errors and preference are of the "
-        f"{report['items_counted']} {counted_items}\n"
+        f"{report['items_counted']} {condition}\n"
         f"{figures.annotators_text(report['annotators'])}"
     )
     paragraphs = [head, _agreement_table(report), _systems_table(report)]
@@ -35,7 +37,8 @@ def text(report: ExplanationReport) -> str:
 def _agreement_table(report: ExplanationReport) -> str:
     """The coefficients of agreement of each pair of annotators, and of all of them."""
     systems = [system["name"] for system in report["systems"]]
-    rows = [["Cohen's kappa", "label", "adequacy: average", "overall", *systems, "preference"]]
+    head = ["Cohen's kappa", "label", "adequacy: average", "overall", *systems, "preference"]
+    rows = [head]
     for pair in report["pairs"]:
         kappas = Agreement(
             label=pair["label_kappa"],
@@ -45,23 +48,28 @@ def _agreement_table(report: ExplanationReport) -> str:
         rows.append(_agreement_row(" / ".join(pair["annotators"]), kappas))
     if "alpha" in report:
         rows.append(_agreement_row("all, Krippendorff's alpha", report["alpha"]))
-    return table(rows)
+    return markdown_table(rows)
 
 
 def _agreement_row(name: str, agreement: Agreement) -> list[str]:
-    """The row of `_agreement_table` for a coefficient; "-" for what is undefined.
+    """The row of one coefficient in `_agreement_table`; "-" where its value is undefined.
 
-    The preference is undefined with a single system.
+    Its values are those on the label, on adequacy (average, overall, by system), and on the
+    preference, which is undefined with a single system.
+
+    Args:
+        name: the first cell: whose agreement it is.
+        agreement: the values of the coefficient.
     """
     adequacy = agreement["adequacy"]
-    coefficients = [
+    values = [
         agreement["label"],
         adequacy["average"],
         adequacy["overall"],
         *adequacy["by_system"].values(),
         agreement.get("preference"),
     ]
-    return [name, *map(number, coefficients)]
+    return [name, *map(number, values)]
 
 
 def _systems_table(report: ExplanationReport) -> str:
@@ -80,15 +88,17 @@ def _systems_table(report: ExplanationReport) -> str:
         )
     if "published" in report:
         rows += _published_rows(report["published"]["systems"])
-    return table(rows)
+    return markdown_table(rows)
 
 
 def _published_rows(systems: Sequence[Mapping[str, Any]]) -> list[list[str]]:
     """The rows of the paper's systems, where the counts and the errors are left blank."""
+    # The head of the first column says what the whole table is of; the cells below it are names.
+    name_column = _SYSTEMS_HEAD[0]
     rows: list[list[str]] = []
     for system in systems:
         cells = dict.fromkeys(_SYSTEMS_HEAD, "")
-        cells["where all agree, %"] = f"published: {system['name']}"
+        cells[name_column] = f"published: {system['name']}"
         cells["adequate"] = percent(system["adequacy_rate"])
         cells["preferred"] = percent(system["preference_rate"])
         rows.append(list(cells.values()))
@@ -96,7 +106,7 @@ def _published_rows(systems: Sequence[Mapping[str, Any]]) -> list[list[str]]:
 
 
 def _preference_text(preference: Preference) -> str:
-    """On how many items all prefer the same, and on how many of these no explanation."""
+    """A sentence on how many items all prefer the same, and on how many of these none is best."""
     return (
         f"preference: all agree on {preference['agreed']} items; on {preference['none']} of these"
         " no explanation is best"
@@ -117,15 +127,20 @@ def _predictor_text(predictor: Predictor) -> str:
     if "undefined" in predictor:
         reason = predictor["undefined"]
         return f"ExplanationScore as a predictor of adequacy: not computed, {reason}"
-    best = predictor["best_f1"]
+    n_scores = predictor["n"]
+    n_adequate = predictor["adequate"]
     # Scores at random have the share of adequate explanations as their area.
-    area_by_chance = predictor["adequate"] / predictor["n"]
+    area_by_chance = n_adequate / n_scores
+    average_precision = predictor["average_precision"]
+    trapezoidal_area = predictor["trapezoidal_area"]
+    best = predictor["best_f1"]
     return (
-        f"ExplanationScore ({predictor['scorer']}) as a predictor of adequacy, {predictor['n']}"
-        f" explanations, {predictor['adequate']} of them adequate:\n"
+        f"ExplanationScore ({predictor['scorer']}) as a predictor of adequacy,"
+        f" {n_scores} explanations, {n_adequate} of them adequate:\n"
         "area under the precision-recall curve:"
-        f" {predictor['average_precision']:.2f} (average precision; {area_by_chance:.2f} by"
-        f" chance), {predictor['trapezoidal_area']:.2f} (trapezoidal)\n"
-        f"best F1: {best['f1']:.2f} (precision {best['precision']:.2f}, recall"
-        f" {best['recall']:.2f}) at score >= {best['at_least']:.4f}"
+        f" {average_precision:.2f} (average precision; {area_by_chance:.2f} by chance),"
+        f" {trapezoidal_area:.2f} (trapezoidal)\n"
+        f"best F1: {best['f1']:.2f}"
+        f" (precision {best['precision']:.2f}, recall {best['recall']:.2f})"
+        f" at score >= {best['at_least']:.4f}"
     )

@@ -33,8 +33,8 @@ class RunDocuments:
         data_of_run = str(task.data)
         if data_here != data_of_run:
             raise FigLangError(
-                f"the samples are of {data_of_run}, but the data here is {data_here}: use the data"
-                " of the run"
+                f"the samples are of {data_of_run}, but the data here is {data_here}:"
+                " use the data of the run"
             )
         return documents
 
@@ -52,8 +52,8 @@ class RunDocuments:
         index = self._index_of_row.get(row_id)
         if index is None:
             raise FigLangError(
-                f"{self._task.path}: row {row_id} is not in {self._task.data}: restore the file"
-                " that the harness wrote"
+                f"{self._task.path}: row {row_id} is not in {self._task.data}:"
+                " restore the file that the harness wrote"
             )
         document: Mapping[str, Any] = self._documents[index]
         return document

@@ -93,30 +93,31 @@ def export(
     Raises:
         FigLangError: the runs cannot be judged together, or their data is not here.
     """
-    systems = {run.name: _explained_task(run) for run in runs.read_all(arguments)}
-    first_name, first = next(iter(systems.items()))
-    for name, task in systems.items():
+    task_by_system = {run.name: _explained_task(run) for run in runs.read_all(arguments)}
+    first_name, first_task = next(iter(task_by_system.items()))
+    for name, task in task_by_system.items():
         if name != first_name:
-            check_same_rows(first.task, first_name, first, name, task)
-    check_same_scorer(first.task, {name: [task] for name, task in systems.items()})
+            check_same_rows(first_task.task, first_name, first_task, name, task)
+    check_same_scorer(first_task.task, {name: [task] for name, task in task_by_system.items()})
 
     pictures: dict[str, bytes] = {}
     rows: list[dict[str, object]] = []
     key_items: list[KeyItem] = []
-    for item in _draw_items(systems, count, random.Random(seed)):
+    for item in _draw_items(task_by_system, count, random.Random(seed)):
         if "image" in item.document:
             pictures[item.image] = _picture(item.document)
         rows += item.rows()
         key_items.append(item.key_item())
     key = keys.sign(
-        benchmark=first.benchmark.name,
-        data=str(first.data),
+        benchmark=first_task.benchmark.name,
+        data=str(first_task.data),
         seed=seed,
-        scorer=first.signature or first.scorer,
-        systems=list(systems),
+        scorer=first_task.signature or first_task.scorer,
+        systems=list(task_by_system),
         items=key_items,
     )
-    columns = _columns(has_pictures=bool(pictures), has_several_systems=len(systems) > 1)
+    has_several_systems = len(task_by_system) > 1
+    columns = _columns(has_pictures=bool(pictures), has_several_systems=has_several_systems)
     return write_export(output, pictures, columns, rows, annotators, key)
 
 
@@ -131,8 +132,8 @@ def _explained_task(run: Run) -> TaskRun:
     if len(tasks) != 1:
         names = listing(task.task for task in tasks)
         raise FigLangError(
-            f"{run.path} holds {len(tasks)} tasks with explanations ({names}): name the samples"
-            " of one"
+            f"{run.path} holds {len(tasks)} tasks with explanations ({names}):"
+            " name the samples of one"
         )
     task = tasks[0]
     answers = len(task.samples)
@@ -145,26 +146,28 @@ def _explained_task(run: Run) -> TaskRun:
 
 
 def _draw_items(
-    systems: Mapping[str, TaskRun], count: int, generator: random.Random
+    task_by_system: Mapping[str, TaskRun], count: int, generator: random.Random
 ) -> list[_Item]:
     """Draw samples, and for each of them the order of the systems behind the letters.
 
     Args:
-        systems: the task of each system, by the name of its run; all of the same rows.
+        task_by_system: the task of each system, by the name of its run; all of the same rows.
         count: how many samples, at most.
         generator: of the draw.
     """
-    first = next(iter(systems.values()))
-    documents = RunDocuments(first)
-    records_by_system: dict[str, dict[str, Record]] = {}  # in each, the record of a row by its id
-    for name, task in systems.items():
+    first_task = next(iter(task_by_system.values()))
+    documents = RunDocuments(first_task)
+    # In each, the record of a row by its id.
+    records_by_system: dict[str, dict[str, Record]] = {}
+    for name, task in task_by_system.items():
         records_by_system[name] = {record["id"]: record for record in task.records}
 
     items: list[_Item] = []
     # Sorted, so that the draw does not depend on the order of the samples file.
-    row_ids = generator.sample(sorted(first.ids), min(count, len(first.ids)))
+    sorted_ids = sorted(first_task.ids)
+    row_ids = generator.sample(sorted_ids, min(count, len(sorted_ids)))
     for number, row_id in enumerate(row_ids, start=1):
-        order = list(systems)
+        order = list(task_by_system)
         generator.shuffle(order)
         letters = sheet.LETTERS[: len(order)]
         system_of_letter = dict(zip(letters, order, strict=True))

@@ -56,35 +56,40 @@ def gather_judgements(
         judgements = sheet.read_judgements(filled, spellings_by_column)
         if judgements[columns].isna().all(axis=None):
             raise FigLangError(f"{path} is empty: fill it in first")
-        for number in judgements["row"][~judgements.index.isin(judged)]:  # raises at the first one
+        is_unknown = ~judgements.index.isin(judged)
+        for number in judgements["row"][is_unknown]:  # raises at the first one
             raise FigLangError(
-                f"{path}, row {number}: the key has no such item and letter: restore it as it was"
-                " exported"
+                f"{path}, row {number}: the key has no such item and letter:"
+                " restore it as it was exported"
             )
+        # In the order of `judged`; what the sheet has no row for is a missing judgement.
         judgements_by_annotator[filled.annotator] = judgements.reindex(judged)
         is_llm = filled.annotator.startswith(sheet.LLM_PREFIX)
         annotators.append({"name": filled.annotator, "llm": is_llm, "file": path.name})
 
     tables: dict[str, pd.DataFrame] = {}
     for column in columns:
-        by_annotator = {name: table[column] for name, table in judgements_by_annotator.items()}
+        by_annotator: dict[str, pd.Series] = {}
+        for annotator, judgements in judgements_by_annotator.items():
+            by_annotator[annotator] = judgements[column]
         tables[column] = pd.DataFrame(by_annotator)
     return tables, annotators
 
 
 def _check_origin(
-    filled: Sheet, key: ExplanationKey | PictureKey, annotators: Container[str]
+    filled: Sheet, key: ExplanationKey | PictureKey, earlier_annotators: Container[str]
 ) -> None:
     """Raise a `FigLangError` if a sheet has another key, or an annotator of an earlier sheet."""
     if filled.code != key["sheet"]:
         raise FigLangError(
-            f"{filled.path} is a sheet of {filled.code}, but the key is of {key['sheet']}: give the"
-            " key of this sheet"
+            f"{filled.path} is a sheet of {filled.code}, but the key is of {key['sheet']}:"
+            " give the key of this sheet"
         )
-    if filled.annotator in annotators:
+    if filled.annotator in earlier_annotators:
         raise FigLangError(
-            f"{filled.path} is of {filled.annotator}, like another sheet: give each annotator a"
-            " separate sheet, or write the annotator's name into the column annotator"
+            f"{filled.path} is of {filled.annotator}, like another sheet:"
+            " give each annotator a separate sheet, or write the annotator's name into the column"
+            " annotator"
         )
 
 
@@ -102,7 +107,7 @@ def report_head(key: ExplanationKey | PictureKey, annotators: Sequence[Annotator
 
 
 def share(part: float, whole: float) -> float | None:
-    """The ratio of two counts; None where it is undefined."""
+    """The ratio of two counts, 0 to 1; None where it is undefined, as the whole is 0."""
     return int(part) / int(whole) if whole else None
 
 
@@ -120,7 +125,7 @@ def majority(judgements: pd.Series) -> Any:
 
     Annotators who have not judged the thing count among all.
     """
-    for judgement, count in judgements.value_counts().items():
+    for judgement, count in judgements.value_counts().items():  # counts no missing judgements
         if 2 * count > len(judgements):
             return judgement
     return None
@@ -162,11 +167,11 @@ def annotators_text(annotators: Sequence[Annotator]) -> str:
     return "\n".join(lines)
 
 
-def percent(share: float | None) -> str:
-    """A share in percent with two decimals; "-" where it is undefined."""
-    return "-" if share is None else f"{100 * share:.2f}"
+def percent(proportion: float | None) -> str:
+    """A share, 0 to 1, in percent with two decimals; "-" where it is undefined (None)."""
+    return "-" if proportion is None else f"{100 * proportion:.2f}"
 
 
 def number(coefficient: float | None) -> str:
-    """A coefficient with two decimals; "-" where it is undefined."""
+    """A coefficient with two decimals; "-" where it is undefined (None)."""
     return "-" if coefficient is None else f"{coefficient:.2f}"

@@ -85,15 +85,17 @@ def fill(
             failed one after the other.
     """
     blank = sheet.read(sheet_path, _REQUIRED_COLUMNS)
-    columns = list(map(str, blank.rows))
-    annotator = f"{sheet.LLM_PREFIX}{' '.join(model.split())}, prompt {prompt_hash('judge')}"
-    rows = _empty_rows(blank, annotator)
+    columns = list(blank.rows.columns)
+    model_name = " ".join(model.split())
+    annotator = f"{sheet.LLM_PREFIX}{model_name}, prompt {prompt_hash('judge')}"
+    filled_rows = _empty_rows(blank, annotator)
     if output.exists():
-        # Writes the cells of the earlier call into the rows.
-        _keep_judgements(rows, sheet.read(output, _REQUIRED_COLUMNS), annotator, blank.code)
+        earlier = sheet.read(output, _REQUIRED_COLUMNS)
+        _check_earlier_sheet(earlier, annotator, blank.code)
+        _copy_judgements(earlier, filled_rows)  # writes the cells into the rows
 
-    # About the cells still empty. `question.row` is a row of `rows` itself: keep() fills in `rows`.
-    questions = list(_questions(sheet_path, rows))
+    # About the cells still empty. `question.row` is one of `filled_rows`, so keep() fills these in.
+    questions = list(_questions(sheet_path, filled_rows))
     log = output.with_name(f"{output.name.removesuffix('.csv')}.answers.jsonl")
     summary = FilledSheet(
         annotator=annotator,
@@ -106,20 +108,29 @@ def fill(
 
     def keep(question: _Question, reply: Reply) -> None:
         """Write an answer into the sheet and the log; a failure is only counted and logged."""
-        cells = read_answer(question.column, reply.text, question.letters)  # none after a failure
+        # After a failure the text is empty, and gives no cells.
+        cells = read_answer(question.column, reply.text, question.letters)
         question.row.update(cells)
         if reply.error:
+            place = f"item {question.row['item']}, {question.column}"
             summary["failed"] += 1
-            summary["error"] = f"{reply.error} (item {question.row['item']}, {question.column})"
+            summary["error"] = f"{reply.error} ({place})"
         elif not cells:
             summary["unreadable"] += 1
         _append_to_log(log, question, reply, cells)
-        write_whole(output, sheet.csv_bytes(columns, rows))
+        write_whole(output, sheet.csv_bytes(columns, filled_rows))
 
     server = ModelServer(model, max_tokens)
-    write_whole(output, sheet.csv_bytes(columns, rows))  # before anything is paid for
+    # The file is written before anything is paid for, so that a folder that cannot be written to is
+    # noticed.
+    write_whole(output, sheet.csv_bytes(columns, filled_rows))
     ask_all(
-        server, questions, keep, concurrency=concurrency, title="figlang judge llm", kept_in=output
+        server,
+        questions,
+        keep,
+        concurrency=concurrency,
+        title="figlang judge llm",
+        kept_in=output,
     )
     return summary
 
@@ -131,14 +142,15 @@ def _empty_rows(blank: Sheet, annotator: str) -> list[_Row]:
     return rows
 
 
-def _keep_judgements(rows: Sequence[_Row], earlier: Sheet, annotator: str, code: str) -> None:
-    """Copy the judgements of an earlier call into the rows, after a check that they belong there.
+def _check_earlier_sheet(earlier: Sheet, annotator: str, code: str) -> None:
+    """Raise a `FigLangError` unless the output of an earlier call can be continued.
+
+    It must be of the same annotator and export, and its judgements must be valid.
 
     Args:
-        rows: those to fill in; they are changed.
         earlier: the output of the earlier call.
-        annotator: the annotator's name, which must be the same.
-        code: the code of the export, which must be the same.
+        annotator: the name of the annotator of this call.
+        code: the code of the export of this call.
     """
     if earlier.annotator != annotator or earlier.code != code:
         raise FigLangError(
@@ -146,10 +158,15 @@ def _keep_judgements(rows: Sequence[_Row], earlier: Sheet, annotator: str, code:
             f" {annotator} and {code}: choose another -o"
         )
     letters = sorted(set(earlier.rows["letter"]))
-    spellings = sheet.spellings_by_column(letters)
-    spellings = {column: spellings[column] for column in spellings if column in earlier.rows}
-    sheet.read_judgements(earlier, spellings)  # raises an error if a cell is not valid
+    spellings_of_present: dict[str, sheet.Spellings] = {}  # by column; some may not be there
+    for column, spellings in sheet.spellings_by_column(letters).items():
+        if column in earlier.rows.columns:
+            spellings_of_present[column] = spellings
+    sheet.read_judgements(earlier, spellings_of_present)  # raises an error if a cell is not valid
 
+
+def _copy_judgements(earlier: Sheet, rows: Sequence[_Row]) -> None:
+    """Copy the judgements of an earlier call into the rows to fill in, which are changed."""
     judged_cells = earlier.rows.set_index(["item", "letter"]).filter(JUDGED_COLUMNS)
     cells_by_item_and_letter = judged_cells.to_dict("index")
     for row in rows:
@@ -201,7 +218,8 @@ def _prompts(item_rows: Sequence[_Row]) -> Iterator[tuple[_Row, str, str]]:
         yield first, "label", render("judge/label.jinja", **texts)
     for row in item_rows:
         if not row["adequate"]:
-            prompt = render("judge/adequacy.jinja", explanation=row["explanation"], **texts)
+            explanation = row["explanation"]
+            prompt = render("judge/adequacy.jinja", explanation=explanation, **texts)
             yield row, "adequate", prompt
     has_preference = "preferred" in first and len(item_rows) > 1
     if has_preference and not any(row["preferred"] for row in item_rows):
@@ -223,7 +241,8 @@ def _picture(sheet_path: Path, row: _Row) -> Content:
     buffer = io.BytesIO()
     images.decode_file(path, origin).save(buffer, "JPEG", quality=85)
     encoded = base64.b64encode(buffer.getvalue()).decode()
-    return [{"type": "image_url", "image_url": {"url": f"data:image/jpeg;base64,{encoded}"}}]
+    url = f"data:image/jpeg;base64,{encoded}"
+    return [{"type": "image_url", "image_url": {"url": url}}]
 
 
 # --- answers ---
@@ -243,10 +262,12 @@ def read_answer(column: str, answer: str, letters: Sequence[str] = ()) -> dict[s
     """
     texts: dict[str, str] = {}
     for name, value in last_object(answer, column).items():
-        if isinstance(value, str | bool | int):  # a sheet takes the texts "True" and "1" for yes
+        # A sheet takes the texts "True" and "1" for yes.
+        if isinstance(value, str | bool | int):
             texts[name] = str(value)
     if texts.get("error", "").strip().casefold() == "none":
-        del texts["error"]  # so models say that there is no error, for which a sheet has no word
+        # So models say that there is no error, for which a sheet has no word.
+        del texts["error"]
 
     columns = ["adequate", "error"] if column == "adequate" else [column]
     spellings = sheet.spellings_by_column(letters)

@@ -17,7 +17,7 @@ from figlang_tasks.core import images, row_files
 from figlang_tasks.core.benchmark import benchmarks, names_with
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.optional_modules import Sorting
-from figlang_tasks.core.text import table
+from figlang_tasks.core.text import markdown_table
 from figlang_tasks.judge import figures, sheet
 from figlang_tasks.judge import key as keys
 from figlang_tasks.judge.export_folder import png_bytes, write_export
@@ -115,17 +115,24 @@ def export(
 
 
 def _benchmark_of_task(task: str) -> str:
-    """The benchmark whose pictures of this task people sort."""
+    """The name of the benchmark whose pictures of this task people sort.
+
+    Raises:
+        FigLangError: no benchmark has pictures of this task to sort.
+    """
     benchmark_of_task = {_sorting(name).task: name for name in names_with("sorting")}
     if task not in benchmark_of_task:
-        raise FigLangError(
-            f"--task {task}: no task has pictures to sort but {', '.join(benchmark_of_task)}"
-        )
+        tasks = ", ".join(benchmark_of_task)
+        raise FigLangError(f"--task {task}: no task has pictures to sort but {tasks}")
     return benchmark_of_task[task]
 
 
 def _sorting(benchmark: str) -> Sorting:
-    """The categories of a benchmark that has pictures to sort."""
+    """How the pictures of a benchmark are sorted: its categories and kinds of prompts.
+
+    Args:
+        benchmark: the name of one that has a module ``sorting``.
+    """
     module = benchmarks()[benchmark].module("sorting")
     assert module is not None, benchmark
     sorting: Sorting = module.SORTING
@@ -133,7 +140,11 @@ def _sorting(benchmark: str) -> Sorting:
 
 
 def _folders_by_name(arguments: Sequence[str]) -> dict[str, Path]:
-    """The folder of each system, named by the user (``NAME=FOLDER``) or like the folder."""
+    """The folder of each system by its name: the user's (``NAME=FOLDER``), or the folder's own.
+
+    Raises:
+        FigLangError: two folders have one name.
+    """
     folders: dict[str, Path] = {}
     for argument in arguments:
         given_name = ""
@@ -154,6 +165,9 @@ def _shared_prompts(folders: Mapping[str, Path], sorting: Sorting) -> list[_Prom
     Args:
         folders: the folder with the pictures of each system, by its name.
         sorting: the kinds of prompts that the benchmark has.
+
+    Raises:
+        FigLangError: the lines differ, one is damaged, or a folder has no pictures.
     """
     lines_by_folder = {folder: _read_prompts(folder, sorting) for folder in folders.values()}
     first_folder, first_lines = next(iter(lines_by_folder.items()))
@@ -166,11 +180,15 @@ def _shared_prompts(folders: Mapping[str, Path], sorting: Sorting) -> list[_Prom
 
 
 def _read_prompts(folder: Path, sorting: Sorting) -> list[_PromptLine]:
-    """The lines of `PROMPTS` in a folder, which must hold at least one of their pictures."""
+    """The lines of `PROMPTS` in a folder, which must hold at least one of their pictures.
+
+    Raises:
+        FigLangError: there is no such file, a line of it is damaged, or no picture is there.
+    """
     path = folder / PROMPTS
     lines: list[_PromptLine] = []
     if path.exists():
-        for origin, line in row_files.lines(path, _FIELDS):
+        for origin, line in row_files.read_rows(path, _FIELDS):
             if isinstance(line, str):  # what is wrong with the line, in place of its fields
                 raise FigLangError(f"{origin} {line}")
             if line["input"] not in sorting.inputs:
@@ -218,9 +236,9 @@ def _count_prompts(lines: Sequence[_PromptLine], sorting: Sorting) -> dict[str, 
 
 
 def agree(key: PictureKey, sheet_paths: Sequence[Path]) -> PictureReport:
-    """Count into which categories annotators sorted the pictures of an export.
+    """The report on the categories into which annotators sorted the pictures of an export.
 
-    A picture has the category that more than half of the annotators chose.
+    A picture has the category that more than half of the annotators chose, or none.
     """
     sorting = _sorting(key["benchmark"])
     pictures = pd.DataFrame(key["pictures"]).rename(columns={"number": "item"})
@@ -236,10 +254,16 @@ def agree(key: PictureKey, sheet_paths: Sequence[Path]) -> PictureReport:
     systems: list[SortedPictures] = []
     for system in key["systems"]:
         for kind in sorting.inputs:
-            is_of_system_and_kind = pictures["system"].eq(system) & pictures["input"].eq(kind)
-            category = majority_category[is_of_system_and_kind]
-            n_prompts = key["asked"][kind]
-            systems.append(_sorted_pictures(system, kind, n_prompts, category, sorting))
+            is_of_system = pictures["system"].eq(system)
+            is_of_kind = pictures["input"].eq(kind)
+            sorted_pictures = _sorted_pictures(
+                system,
+                kind,
+                n_prompts=key["asked"][kind],
+                category_of_picture=majority_category[is_of_system & is_of_kind],
+                categories=list(sorting.categories),
+            )
+            systems.append(sorted_pictures)
     pairs: list[PicturePair] = []
     names = [annotator["name"] for annotator in annotators]
     for pair in combinations(names, 2):
@@ -260,28 +284,33 @@ def agree(key: PictureKey, sheet_paths: Sequence[Path]) -> PictureReport:
 
 
 def _sorted_pictures(
-    system: str, kind: str, n_prompts: int, category: pd.Series, sorting: Sorting
+    system: str,
+    kind: str,
+    n_prompts: int,
+    category_of_picture: pd.Series,
+    categories: Sequence[str],
 ) -> SortedPictures:
     """The shares of categories among the pictures of one system from one kind of prompt.
 
     Args:
         system: the name of the system.
         kind: the kind of prompt.
-        n_prompts: the number of prompts of this kind. It is only reported: the shares are of the
-            pictures.
-        category: the category of each picture by majority; None without a majority.
-        sorting: has the benchmark's categories; each gets a share, even if no picture has it.
+        n_prompts: the number of prompts of this kind, for the report alone: a system may have
+            refused some, and the shares are of the pictures.
+        category_of_picture: the category of each picture by majority; None without a majority.
+        categories: those of the benchmark; each gets a share, even if no picture has it.
     """
-    pictures = len(category)
+    n_pictures = len(category_of_picture)
+    shares: dict[str, float | None] = {}
+    for category in categories:
+        shares[category] = share(category_of_picture.eq(category).sum(), n_pictures)
     return {
         "system": system,
         "input": kind,
         "asked": n_prompts,
-        "pictures": pictures,
-        "categories": {
-            name: share(category.eq(name).sum(), pictures) for name in sorting.categories
-        },
-        "no_majority": share(category.isna().sum(), pictures),
+        "pictures": n_pictures,
+        "categories": shares,
+        "no_majority": share(category_of_picture.isna().sum(), n_pictures),
     }
 
 
@@ -294,22 +323,23 @@ def text(report: PictureReport) -> str:
         f"{report['pictures']} pictures, from prompts of {report['data']}\n"
         f"{figures.annotators_text(report['annotators'])}"
     )
-    published = report["published"]
-    closing = f"published, not measured here: {published['source']}"
+    source = f"published, not measured here: {report['published']['source']}"
     with_majority = percent(report["with_majority"])
-    agreed = f"more than half of the annotators agree on {with_majority} % of the pictures"
-    paragraphs = [head, _categories_table(report), closing, f"{_agreement_table(report)}\n{agreed}"]
+    majority = f"more than half of the annotators agree on {with_majority} % of the pictures"
+    agreement = f"{_agreement_table(report)}\n{majority}"
+    paragraphs = [head, _categories_table(report), source, agreement]
     return "\n\n".join(paragraphs) + "\n"
 
 
 def _categories_table(report: PictureReport) -> str:
     """The shares of categories for each system and kind of prompt, above the published ones."""
-    category_names = list(report["systems"][0]["categories"])  # every row has them in this order
+    # Every row has the categories in the order of the first one.
+    category_names = list(report["systems"][0]["categories"])
     rows = [["%", "input", "pictures", *category_names, "no majority"]]
     rows += [_categories_row(system["system"], system) for system in report["systems"]]
     for system in report["published"]["rows"]:
         rows.append(_categories_row(f"published: {system['system']}", system))
-    return table(rows)
+    return markdown_table(rows)
 
 
 def _categories_row(name: str, system: Mapping[str, Any]) -> list[str]:
@@ -335,4 +365,4 @@ def _agreement_table(report: PictureReport) -> str:
         rows.append([" / ".join(pair["annotators"]), number(pair["category_kappa"])])
     if "alpha" in report:
         rows.append(["all, Krippendorff's alpha", number(report["alpha"])])
-    return table(rows)
+    return markdown_table(rows)

@@ -85,7 +85,10 @@ class TaskReading:
 def unanswered(
     unread: UnreadAnswers, kept_answers: KeptAnswers, max_tokens: int
 ) -> list[UnreadAnswer]:
-    """The questions that are still to be asked, with this limit of tokens."""
+    """The questions that no kept answer settles, and so are still to be asked.
+
+    An answer that was cut at a lower limit than `max_tokens` settles none.
+    """
     questions: list[UnreadAnswer] = []
     for question in unread.questions:
         if kept_answers.get(question.key, max_tokens) is None:
@@ -155,8 +158,8 @@ def _with_readings(
     The scores of the run stay. The names of those with the model's readings end in `SUFFIX`.
     """
     task = readable.task
-    readings: dict[int, Reading] = {}
-    served_by: set[str] = set()
+    readings: dict[int, Reading] = {}  # by the position of the sample
+    served_by: set[str] = set()  # the names that the server gives the model
     truncated = 0
     for unread in readable.unread:
         answer = kept_answers.get_latest(unread.key)
@@ -200,11 +203,11 @@ def _with_readings(
 
 
 def _add_readings(task: TaskRun, readings: Mapping[int, Reading]) -> TaskRun:
-    """A task whose records hold the model's readings.
+    """A copy of a task whose records hold the model's readings, or None without one.
 
     Args:
         task: the task.
-        readings: by the index of the sample; the records without one get None.
+        readings: by the position of the sample in the samples file, from 0.
     """
     samples: list[dict[str, Any]] = []
     for index, sample in enumerate(task.samples):
@@ -216,7 +219,10 @@ def _add_readings(task: TaskRun, readings: Mapping[int, Reading]) -> TaskRun:
 def _reading_of(
     readable: ReadableTask, unread: UnreadAnswer, model: str, answer: KeptAnswer | None
 ) -> Reading:
-    """What the model read in an unread answer, with the fields of the record that say the same.
+    """What the model read in an unread answer, as a record keeps it (`Reading`).
+
+    Its `fields` are those that the record would have if our readers had read the same label. They
+    are empty, and the value is None, unless the model named an option.
 
     Args:
         readable: the task.

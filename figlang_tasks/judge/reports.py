@@ -60,7 +60,14 @@ class Agreement(TypedDict, total=False):
 
 
 class PairAgreement(TypedDict, total=False):
-    """Cohen's kappa of two annotators on each question."""
+    """Cohen's kappa of two annotators on each question.
+
+    Attributes:
+        annotators: their names.
+        label_kappa: on the label.
+        adequacy_kappa: on adequacy: several values, overall and by system.
+        preference_kappa: on the preferred system; only with several systems.
+    """
 
     annotators: list[str]
     label_kappa: float | None

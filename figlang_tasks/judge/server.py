@@ -104,7 +104,9 @@ class ModelServer:
             # A ValueError says that the reply is no chat completion, or that the request cannot be
             # sent (a key that HTTP cannot carry).
             message = redaction.redacted(str(error).rstrip("."))
-            return Reply("", error=f"{type(error).__name__}: {printable(message, limit=300)}")
+            reason = f"{type(error).__name__}: {printable(message, limit=300)}"
+            return Reply("", error=reason)
+        # Warns once if the server gives the model another name.
         self._model_names.check(self.model, reply)
         return Reply(
             redaction.without_secrets(reply.text),
@@ -157,13 +159,14 @@ def ask_all(
             failures_in_a_row += 1
             if failures_in_a_row == _MOST_FAILURES_IN_A_ROW:
                 raise FigLangError(
-                    f"{server.model}: {failures_in_a_row} requests failed one after the other, the"
-                    f" last with {reply.error}. The answers so far are in {kept_in}: run the"
-                    " command again to continue"
+                    f"{server.model}: {failures_in_a_row} requests failed one after the other,"
+                    f" the last with {reply.error}. The answers so far are in {kept_in}:"
+                    " run the command again to continue"
                 )
     finally:
         pool.shutdown(cancel_futures=True)  # waits for the requests that are on their way
-        for future, question in waiting.items():  # replies that arrived after an interruption
+        # What is still waiting after an interruption: its reply arrived, or it was not sent.
+        for future, question in waiting.items():
             if future.done() and not future.cancelled():
                 keep(question, future.result())
 

@@ -179,20 +179,21 @@ def _read_cells(path: Path) -> pd.DataFrame:
         ).fillna("")
     except (ValueError, csv.Error) as error:
         raise FigLangError(
-            f"{path} is no CSV file with a head ({error}): save the sheet again as CSV UTF-8; a"
-            " comment belongs into one cell, in quotes where it holds a separator"
+            f"{path} is no CSV file with a head ({error}): save the sheet again as CSV UTF-8;"
+            " a comment belongs into one cell, in quotes where it holds a separator"
         ) from error
 
 
 def _check_head(path: Path, head: Sequence[str], required: Sequence[str]) -> None:
     """Raise a `FigLangError` unless the head has the required columns, and no known one twice."""
     for column in _KNOWN_COLUMNS:
-        is_missing = column in required and column not in head
-        if is_missing or head.count(column) > 1:
+        count = head.count(column)
+        is_missing = column in required and count == 0
+        if is_missing or count > 1:
             raise FigLangError(
-                f"{path}: its first row has {head.count(column)} columns {column}, must have one:"
-                " save the sheet of figlang judge export, with its head, as CSV UTF-8 with commas,"
-                " semicolons or tabs"
+                f"{path}: its first row has {count} columns {column}, must have one:"
+                " save the sheet of figlang judge export, with its head, as CSV UTF-8 with"
+                " commas, semicolons or tabs"
             )
 
 
@@ -229,6 +230,10 @@ def spellings_by_column(letters: Sequence[str]) -> dict[str, Spellings]:
 
 def read_cell(cell: str, spellings: Spellings) -> str | None:
     """The value that a cell means, whatever its case and spaces; None for an empty cell.
+
+    Args:
+        cell: what an annotator wrote: `` Y ``.
+        spellings: the values of its column, each with the cells that mean it.
 
     Raises:
         ValueError: the cell means none of the values.

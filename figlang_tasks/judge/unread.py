@@ -153,7 +153,8 @@ def find_unread(run: Run, model: str) -> UnreadAnswers:
 def _why_left_out(task: TaskRun, choice: Choice | None) -> str:
     """Why a model cannot read the answers of a task; "" if it can."""
     if choice is None and task.benchmark.module("choice") is None:
-        return f"{task.benchmark.name} has no module choice.py, which says what its answers choose"
+        benchmark = task.benchmark.name
+        return f"{benchmark} has no module choice.py, which says what its answers choose"
     if choice is None:
         return "its answers choose nothing"
     if all(record["status"] in _BY_SCORES for record in task.records):
@@ -177,7 +178,7 @@ def _unread_answers(task: TaskRun, choice: Choice, reading_model: str) -> tuple[
     unread: list[UnreadAnswer] = []
     for index, sample in enumerate(task.samples):
         record: Record = sample["sample"]
-        unread_text = _unread_text(task, sample, choice)
+        unread_text = _unread_text(task, sample, offered_choice=choice)
         if not unread_text:
             continue
         document = documents[record["id"]] if choice.needs_document else None
@@ -198,18 +199,24 @@ def _unread_answers(task: TaskRun, choice: Choice, reading_model: str) -> tuple[
     return tuple(unread)
 
 
-def _unread_text(task: TaskRun, sample: Mapping[str, Any], choice: Choice) -> str:
+def _unread_text(task: TaskRun, sample: Mapping[str, Any], offered_choice: Choice) -> str:
     """The text of an answer as the reading model gets to see it; "" if it is not to be read.
 
-    An answer is not to be read if it was read already, is empty, is a refusal or is scores.
+    The text is without thoughts, and cut in the middle if it is long.
+
+    Args:
+        task: the task, for messages.
+        sample: a line of its samples file.
+        offered_choice: what the task offers to choose; it knows where in an output the answer is.
     """
     record = sample["sample"]
+    # False if our readers have read the answer, if it is empty, or if it is scores.
     if not has_unread_words(record):
         return ""
     output = _output(task, sample)
     if notes.is_refusal(output):  # by the server of the evaluated model
         return ""
-    return _shortened(choice.answer_in(output))
+    return _shortened(offered_choice.answer_in(output))  # "" if only thoughts were left
 
 
 def _output(task: TaskRun, sample: Mapping[str, Any]) -> str:
@@ -220,9 +227,10 @@ def _output(task: TaskRun, sample: Mapping[str, Any]) -> str:
     """
     texts = outputs(sample)
     if not texts:
+        row_id = sample["sample"]["id"]
         raise RunError(
-            f"{task.path}: row {sample['sample']['id']} has no output (filtered_resps), so nobody"
-            " can read it: restore the file that the harness wrote"
+            f"{task.path}: row {row_id} has no output (filtered_resps), so nobody can read it:"
+            " restore the file that the harness wrote"
         )
     return texts[0]
 
@@ -247,7 +255,7 @@ def _prompt(question: str, options: Mapping[str, str], unread_text: str) -> str:
     prompt = render(
         "judge/read.jinja", question=question, options=one_line_options, output=unread_text
     )
-    # An answer may hold half a character (a lone surrogate), which UTF-8 cannot encode to send it.
+    # An answer may hold half a character (a lone surrogate), which could not be sent as UTF-8.
     return whole_characters(prompt)
 
 

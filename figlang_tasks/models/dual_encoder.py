@@ -36,7 +36,7 @@ from figlang_tasks import models
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.images import content_key
 from figlang_tasks.core.row_files import brief
-from figlang_tasks.core.score_requests import KEY, KINDS, answer, only_ranks, score_request
+from figlang_tasks.core.score_requests import KEY, KINDS, answer, only_scores_message, score_request
 from figlang_tasks.metrics.explanation.compute import is_out_of_memory
 
 from .ahead import THREADS, Batches, ahead, threads
@@ -113,7 +113,7 @@ class FigLangCLIP(ModelBase):
         """Answer score requests; what is kept of one call is not used by the next."""
         for request in requests:
             if KEY not in request.args[1]:
-                raise CLIPError(only_ranks("figlang_clip", request.args[4]))
+                raise CLIPError(only_scores_message("figlang_clip", request.args[4]))
         asked = [request.args for request in requests]
         if isinstance(self.network, Matcher):
             return self._matched(self.network, asked)

@@ -31,7 +31,7 @@ from figlang_tasks import models
 from figlang_tasks.core import files
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.score_requests import KINDS
-from figlang_tasks.core.text import table
+from figlang_tasks.core.text import markdown_table
 from figlang_tasks.models.base import ModelBase
 
 FILE = "probe.json"
@@ -165,7 +165,7 @@ def table_of_seeds(
             [column.get(name, "") for column in columns.values()] for columns in (before, after)
         )
         lines.append([name, *next(others), own, *next(others)])
-    return table(lines)
+    return markdown_table(lines)
 
 
 def encoder_name(given: str) -> str:

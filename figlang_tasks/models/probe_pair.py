@@ -19,7 +19,7 @@ from PIL import Image
 from torch.nn import functional
 
 from figlang_tasks.core.errors import FigLangError
-from figlang_tasks.core.score_requests import KEY, only_ranks
+from figlang_tasks.core.score_requests import KEY, only_scores_message
 from figlang_tasks.models.dual_encoder import Features, FigLangCLIP
 from figlang_tasks.models.probe import Probe, Weights
 
@@ -39,7 +39,7 @@ class Network:
         """Answer score requests."""
         for request in requests:
             if KEY not in request.args[1]:
-                raise FigLangError(only_ranks("figlang_probe", request.args[4]))
+                raise FigLangError(only_scores_message("figlang_probe", request.args[4]))
         self._encoder.task_dict = documents
         features = self._encoder.features([request.args for request in requests])
         self._probe.refuse_seen(features.seen())

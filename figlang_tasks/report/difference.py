@@ -78,7 +78,7 @@ def differences_table(differences: Sequence[Difference]) -> pd.DataFrame:
     # Lines are lists and not dictionaries by column: a run may be called like another column.
     columns = [
         "metric",
-        "part",
+        "scope",
         "n",
         differences[0].baseline,
         differences[0].candidate,

@@ -47,9 +47,9 @@ class Scopes(NamedTuple):
                 # A scope may come from a field of a damaged record. No results file could hold a
                 # lone surrogate, for which UTF-8 has no bytes.
                 if not isinstance(scope, str) or LONE_SURROGATE.search(scope):
-                    # Messages and documents call a scope a part (of the benchmark).
                     raise ValueError(
-                        f"row {record['id']} counts in the part {scope!r:.80}, which must be a text"
+                        f"row {record['id']} counts in the scope {scope!r:.80}, which must be a"
+                        " text"
                     )
                 records_by_scope.setdefault(scope, []).append(self.record_in(record, scope))
         return {scope: members for scope, members in records_by_scope.items() if members}

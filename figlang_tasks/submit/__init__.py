@@ -70,7 +70,8 @@ def check_answers(task: TaskRun, expected_rows: int | None = None) -> None:
 def check_whole(run: Run) -> None:
     """Raise a `SubmissionError` unless all tasks of a run have all rows and a results file."""
     for task in run.tasks.values():
-        expected_rows = None  # of rows of the user's own nobody knows how many there should be
+        # Nobody knows how many rows of the user's own there should be.
+        expected_rows = None
         if not task.has_user_rows:
             expected_rows = source_of(task.data.dataset).splits.get(task.data.part)
         check_answers(task, expected_rows)
@@ -137,11 +138,13 @@ class ReportedValue(NamedTuple):
 
 
 def reported_values(task: TaskRun, all_scopes: bool = False) -> Iterator[ReportedValue]:
-    """Yield the values of a task in the order of tables, without metrics that failed.
+    """Yield the finite values of a task in its main scopes, or in all, in the order of tables.
+
+    A metric that failed has no finite value. The main scopes are all rows, and the scopes of the
+    paper's main table.
 
     Args:
-        all_scopes: whether to yield the values in every scope; by default only those over all rows
-            and in the scopes of the paper's main table.
+        all_scopes: whether to yield the values in every scope.
 
     Raises:
         SubmissionError: a value is out of its bounds or its interval.
@@ -172,7 +175,7 @@ def _check_possible(task: TaskRun, name: str, measure: Measure, estimate: Estima
 
 
 def hub_source(task: TaskRun) -> tuple[str | None, str | None]:
-    """The dataset repository on the hub that a task's rows are from, and its commit.
+    """The dataset repository on the hub that a task's rows are from, and its commit, or None.
 
     The repository is None if the rows are from elsewhere or the user's own; the commit is None if
     it is not known.
@@ -181,13 +184,14 @@ def hub_source(task: TaskRun) -> tuple[str | None, str | None]:
     revision = (
         task.data.revision
         or task.records[0].get("revision")  # the same in all rows
-        or source.revision  # of a dataset that is only ever read at one commit: rows do not name it
-        or ""
+        or source.revision  # a dataset that is read at one commit alone: rows do not name it
+        or ""  # no commit is known
     )
     # Rows that are not from the hub have a word as their revision, such as "local".
     is_commit = re.fullmatch("[0-9a-f]{40}", revision) is not None
+    commit = revision if is_commit else None
     repository = None if task.has_user_rows else source.repository
-    return repository, revision if is_commit else None
+    return repository, commit
 
 
 # --- texts and files ---

@@ -15,7 +15,7 @@ import time
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import figlang_tasks
 from figlang_tasks.core.redaction import redacted
@@ -71,7 +71,7 @@ def write(
     organization: str,
     relationship: str,
     model: str | None = None,
-    samples: bool = True,
+    with_samples: bool = True,
 ) -> list[Path]:
     """Write the files of each run and dataset, and return the paths of these files.
 
@@ -83,8 +83,8 @@ def write(
         organization: who evaluated.
         relationship: of the organization to the model's developers, as the schema has it
             (``third_party``).
-        model: DEVELOPER/MODEL; None: as the arguments of each run name it.
-        samples: whether to write samples beside the aggregate results.
+        model: DEVELOPER/MODEL; None or "": as the arguments of each run name it.
+        with_samples: whether to write samples beside the aggregate results.
 
     Raises:
         SubmissionError: a run is not whole, or names no model. No file is written then.
@@ -98,7 +98,7 @@ def write(
             tasks_by_dataset.setdefault(task.data.dataset, []).append(task)
         checked_model = _checked_model(run, model)
         for tasks in tasks_by_dataset.values():
-            contents.update(_files(run, tasks, checked_model, evaluator, samples))
+            contents.update(_files(run, tasks, checked_model, evaluator, with_samples))
     for path, content in contents.items():
         write_whole(folder / path, content)
     return [folder / path for path in contents]
@@ -117,7 +117,7 @@ def _checked_model(run: Run, model: str | None) -> str:
     """The model as DEVELOPER/MODEL, two names that can be folders; an error otherwise.
 
     Args:
-        model: what the user gave; None to take what the run's arguments name.
+        model: what the user gave; None or "" to take what the run's arguments name.
     """
     model = model or model_id(run)
     if model is None:
@@ -139,9 +139,12 @@ def _files(
 ) -> dict[str, bytes]:
     """The contents of the files for tasks of one dataset, by path below the folder.
 
+    There is no samples file if no sample has a score.
+
     Args:
         tasks: all tasks of the run on the dataset; at least one.
         model: DEVELOPER/MODEL.
+        with_samples: whether to make the samples file too.
     """
     collection = tasks[0].data.dataset.lower()
     stem = f"data/{collection}/{model}/{_uuid(collection, model, tasks)}"
@@ -256,7 +259,8 @@ def _result(
     name, measure, estimate = value
     low, high = measure.bounds
     scorer_signature = task.signature
-    # Values are proportions here too: `percent` only says how they are displayed.
+    # A measure with `percent` is displayed times 100, but its stored value, which is given here, is
+    # a proportion.
     unit = "proportion" if measure.percent else "points"
     return {
         "evaluation_result_id": f"{task.task}/{name}",
@@ -337,9 +341,15 @@ def _source_data(task: TaskRun) -> JsonObject:
 
 
 def _generation_config(run: Run, task: TaskRun) -> JsonObject:
-    """``generation_config``: options that the schema knows, and all others as details."""
-    options = task.config.get("generation_kwargs")
-    options = redacted(options) if isinstance(options, Mapping) else {}
+    """``generation_config``: options that the schema knows, and all others as details.
+
+    The values of secret options are redacted.
+    """
+    generation_kwargs = task.config.get("generation_kwargs")
+    options: Mapping[str, Any] = {}
+    # It is something else if the run names no options, or the file is damaged.
+    if isinstance(generation_kwargs, Mapping):
+        options = redacted(generation_kwargs)
     known_options = {}
     for name, schema_name in _GENERATION_ARGUMENTS.items():
         if options.get(name) is not None:

@@ -26,7 +26,7 @@ class SampleIds(NamedTuple):
 
 
 def sample_rows(task: TaskRun, ids: SampleIds) -> list[JsonObject]:
-    """A line of the samples file for each sample that has a score, in the order of the samples.
+    """A row of the samples file for each sample that has a score, in the order of the samples.
 
     There is none if no metric of the task scores single samples.
     """
@@ -34,43 +34,41 @@ def sample_rows(task: TaskRun, ids: SampleIds) -> list[JsonObject]:
     if measure is None:
         return []
     rows = []
-    for line in task.samples:
-        record = line["sample"]
-        score = measure.number_of(record)
+    for sample in task.samples:
+        score = measure.number_of(sample["sample"])  # the record stands under this key
         if score is not None:  # a metric of the positives, say, does not count a negative
-            rows.append(_sample_row(task, line, measure.name, score, ids))
+            rows.append(_sample_row(task, sample, measure.name, score, ids))
     return rows
 
 
 def _sample_measure(task: TaskRun) -> Measure | None:
-    """The first metric that scores single samples by how good they are; None if there is none.
+    """The first metric that scores single samples of the task; None if there is none.
 
-    It must have a value for at least one sample of the task.
+    Diagnostic metrics are left out, since their values do not say how good an answer is.
     """
     for measure in task.measures.all:
         if measure.is_diagnostic:
             continue
-        has_any_value = any(measure.number_of(record) is not None for record in task.records)
-        if has_any_value:
-            return measure
+        for record in task.records:
+            if measure.number_of(record) is not None:
+                return measure
     return None
 
 
 def _sample_row(
-    task: TaskRun, line: Mapping[str, Any], metric: str, score: float, ids: SampleIds
+    task: TaskRun, sample: Mapping[str, Any], metric: str, score: float, ids: SampleIds
 ) -> JsonObject:
     """A sample for Every Eval Ever: prompt, outputs, what was read from them, and the score.
 
     Args:
-        line: the sample in the run's own samples file: a line of it, with the record under
-            ``sample``.
+        sample: a line of the run's own samples file, with the record under ``sample``.
         metric: the name of the metric that the score is of.
         score: the value of `metric` for this sample alone.
         ids: of the evaluation and of the model.
     """
-    record = line["sample"]
-    prompt = utf8_text(str(line.get("input", "")))
-    reference = utf8_text(str(line.get("target", "")))
+    record = sample["sample"]
+    prompt = utf8_text(str(sample.get("input", "")))
+    reference = utf8_text(str(sample.get("target", "")))
     return {
         "schema_version": SCHEMA_VERSION,
         "evaluation_id": ids.evaluation_id,
@@ -81,7 +79,7 @@ def _sample_row(
         "sample_hash": hashlib.sha256((prompt + reference).encode()).hexdigest(),
         "interaction_type": "single_turn",
         "input": {"raw": prompt, "reference": [reference]},
-        "output": {"raw": list(map(utf8_text, outputs(line)))},
+        "output": {"raw": list(map(utf8_text, outputs(sample)))},
         "answer_attribution": [_attribution(record, record[task.kind.answer_field])],
         "evaluation": {"score": float(score), "is_correct": score == 1},
         "metadata": details(
@@ -93,12 +91,16 @@ def _sample_row(
 
 
 def _attribution(record: Record, answer: object) -> JsonObject:
-    """``answer_attribution``: the answer that was read from an output, and the rule that read it.
+    """``answer_attribution``: the answer that was read from an output, and how it was read.
 
-    An answer that is not a text is written as JSON.
+    Args:
+        record: the record of the sample.
+        answer: what was read, a text or a number, say; all but texts is written as JSON, so that
+            None, which stands for no answer, becomes ``null``.
     """
     answer_text = answer if isinstance(answer, str) else json.dumps(answer)
-    # Where no rule read an answer, the status says what happened instead: `no_scores`.
+    # A record names the rule that read the output, but with the status `no_scores` none read it. It
+    # has neither if its task takes the whole output as the answer (`metaclue_vqa`).
     method = record.get("rule") or record.get("status") or "custom"
     return {
         "turn_idx": 0,

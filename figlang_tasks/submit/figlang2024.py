@@ -207,22 +207,31 @@ def read(path: Path) -> pd.DataFrame:
 
 
 def _read_member(path: Path) -> bytes:
-    """The content of ``pred.csv`` in the zip at `path`; a `SubmissionError` if there is none."""
+    """The content of ``pred.csv`` in the zip at `path`.
+
+    Raises:
+        SubmissionError: the file is not a readable zip, or does not hold exactly one ``pred.csv``.
+        OSError: there is no regular file at `path`.
+    """
+    content = None
     try:
         files.check_file(path)
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
-            if names.count(MEMBER) != 1:
-                raise SubmissionError(
-                    f"{path}: must hold one {MEMBER}, at the top and not in a folder (it holds: "
-                    f"{listing(names) or 'nothing'})"
-                )
-            return files.read_member(archive, MEMBER)
+            if names.count(MEMBER) == 1:
+                content = files.read_member(archive, MEMBER)
     except (zipfile.BadZipFile, zlib.error, RuntimeError, EOFError, ValueError) as error:
-        # zipfile raises a RuntimeError if a zip is encrypted, or packed in a way unknown to it.
+        # zipfile raises a RuntimeError if a zip is encrypted or packed in an unknown way, and
+        # a ValueError if a name in it is damaged (not UTF-8).
         raise SubmissionError(
             f"{path} is not a readable zip ({error}): zip {MEMBER} again"
         ) from error
+    if content is None:
+        raise SubmissionError(
+            f"{path}: must hold one {MEMBER}, at the top and not in a folder (it holds: "
+            f"{listing(names) or 'nothing'})"
+        )
+    return content
 
 
 # --- scoring a submission ---
@@ -254,7 +263,8 @@ def score(path: Path, get_scorer: Callable[[], Scorer]) -> BoardScores:
     """Compute the scores that the board would give a submission: macro F1 over the two labels.
 
     A missing label counts as the wrong one, as does a label whose explanation scores at or below
-    the threshold. A missing explanation is scored as the text ``nan``.
+    the threshold. A missing explanation is scored as the text ``nan``, which `join_references` puts
+    in its place.
 
     Args:
         path: the zip of the submission.
@@ -272,15 +282,18 @@ def score(path: Path, get_scorer: Callable[[], Scorer]) -> BoardScores:
         # The measures below read this field.
         record["explanation_scores"] = scores.details[text_pair(record)]
     estimates = scoring.evaluate(records, FIGLANG24, stderr_resamples=0)
-    explanation_texts = [record["explanation"].strip() for record in records]
+    without_explanation = 0
+    for record in records:
+        # The board reads a blank explanation as a text, but here it counts as none.
+        explanation = record["explanation"].strip()
+        if explanation in ("", _MISSING_EXPLANATION):
+            without_explanation += 1
     return {
         "file": str(path),
         "data": data,
         "n": len(records),
         "without_label": sum(record["predicted"] is None for record in records),
-        "without_explanation": sum(
-            text in ("", _MISSING_EXPLANATION) for text in explanation_texts
-        ),
+        "without_explanation": without_explanation,
         "scorer": scorer.name,
         "signature": scores.signature,
         "measures": scoring.to_json(estimates),
@@ -290,7 +303,7 @@ def score(path: Path, get_scorer: Callable[[], Scorer]) -> BoardScores:
 def join_references(path: Path) -> tuple[list[dict[str, Any]], str]:
     """The records of a submission's rows, joined with the references, and the name of their data.
 
-    Rows are joined by id, as the board does it.
+    Rows are joined by id, as the board does it. A missing explanation becomes the text ``nan``.
 
     Args:
         path: the zip of the submission.
@@ -305,7 +318,8 @@ def join_references(path: Path) -> tuple[list[dict[str, Any]], str]:
     from figlang_tasks.benchmarks.vflute import rows as vflute_rows
 
     predictions = read(path)
-    first_is_unexplained = predictions["explanation"].isna().head(1).any()  # False without rows
+    first_explanation = predictions["explanation"].head(1)
+    first_is_unexplained = first_explanation.isna().any()  # False without rows
     if first_is_unexplained:
         raise SubmissionError(
             f"{path}: the first row of {MEMBER} ({printable(predictions['id'].iloc[0])}) has no"

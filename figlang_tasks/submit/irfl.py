@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import figlang_tasks
 from figlang_tasks.benchmarks.irfl import tables
-from figlang_tasks.core.text import listing, table
+from figlang_tasks.core.text import listing, markdown_table
 from figlang_tasks.results import provenance
 from figlang_tasks.results.task_run import Run, TaskRun
 from figlang_tasks.scoring import OVERALL
@@ -113,11 +113,11 @@ def _complete_family_name(tasks: Mapping[str, TaskRun]) -> str:
         SubmissionError: there are tasks of no family or of several, or the family lacks a task.
     """
     missing_by_family: dict[str, list[str]] = {}  # of families with at least one task
-    for name, family in FAMILIES.items():
-        missing = [task for task in family.tasks() if task not in tasks]
-        has_any_task = len(missing) < len(family.tasks())
+    for family_name, family in FAMILIES.items():
+        missing_tasks = [task for task in family.tasks() if task not in tasks]
+        has_any_task = len(missing_tasks) < len(family.tasks())
         if has_any_task:
-            missing_by_family[name] = missing
+            missing_by_family[family_name] = missing_tasks
     if len(missing_by_family) != 1:
         present = " and ".join(missing_by_family) or "other benchmarks or prompts"
         raise SubmissionError(
@@ -135,17 +135,25 @@ def _row_table(model: str, tasks: Sequence[TaskRun], metric: str) -> str:
 
     Args:
         tasks: one for each of `_PHRASES`, in their order.
+        metric: the one that all cells show: ``acc`` or ``p@k``.
+
+    Raises:
+        SubmissionError: a task lacks answers.
     """
     idiom_task, *other_tasks = tasks
     idiom_values = _values_by_scope(idiom_task, metric)
     values = [idiom_values["figurative"], idiom_values["figurative_literal"]]
     values += [_values_by_scope(task, metric)[OVERALL] for task in other_tasks]
     cells = [f"{100 * value:.1f}" for value in values]
-    return table([["Model", *COLUMNS], [model, *cells]])
+    return markdown_table([["Model", *COLUMNS], [model, *cells]])
 
 
 def _values_by_scope(task: TaskRun, metric: str) -> dict[str, float]:
-    """The values of a metric counted from the samples, 0 to 1; an error unless all are there."""
+    """The values of a metric by scope, 0 to 1, counted from the samples.
+
+    Raises:
+        SubmissionError: not all rows have an answer, or in matching not all have scores.
+    """
     part = task.data.part
     # How many rows some parts have is only inferred, so their number is not checked.
     expected_rows = None if part in tables.INFERRED else tables.ROWS.get(part)

@@ -60,20 +60,25 @@ def make_section(runs: Sequence[Run], baseline_sentences: Sequence[str] = ()) ->
 def _metrics_table(task: TaskRun) -> str:
     """A Markdown table: a line for each scope, a column for each metric, the main one in bold.
 
-    Scopes are those of the paper's main table.
+    Scopes are all rows, and those of the paper's main table. A metric that failed has no column.
     """
-    run_name = ""  # the table has no column of runs
-    estimates = frame.estimates_frame([(run_name, {task.task: task.estimates})])
-    estimates = estimates.dropna(subset="value")
+    estimates_by_task = {task.task: task.estimates}
+    unnamed_run = ""  # no column of the table names the run
+    estimates = frame.estimates_frame([(unnamed_run, estimates_by_task)])
     main_scopes = {OVERALL, *task.benchmark.parts.in_short}
-    estimates = estimates[estimates["scope"].isin(main_scopes)]
-    overall_metrics = estimates["metric"][estimates["scope"] == OVERALL]
+    is_shown = estimates["value"].notna() & estimates["scope"].isin(main_scopes)
+    shown_estimates = estimates[is_shown]
+    overall_metrics = shown_estimates["metric"][shown_estimates["scope"] == OVERALL]
     main_metric = measures.headline_metric(overall_metrics, task.measures.by_name)
-    main_column = measures.name_with_arrow(main_metric)
-    metrics = list(dict.fromkeys(estimates["metric"]))
-    cells = tables.wide_table(estimates, ["scope"], metrics)
-    cells = cells.rename(columns=measures.name_with_arrow)
-    return tables.markdown(cells.rename(columns={main_column: f"**{main_column}**"}))
+    metrics = list(dict.fromkeys(shown_estimates["metric"]))
+
+    # Its columns are the scope, n, and the metrics.
+    table = tables.wide_table(shown_estimates, ["scope"], metrics)
+    heads = {}
+    for metric in metrics:
+        head = measures.name_with_arrow(metric)
+        heads[metric] = f"**{head}**" if metric == main_metric else head
+    return tables.markdown(table.rename(columns=heads))
 
 
 def _facts_list(run: Run, task: TaskRun) -> str:

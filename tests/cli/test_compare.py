@@ -80,7 +80,7 @@ def test_tables_say_what_is_better_and_how_sure_that_is(both: tuple[str, str]) -
     assert not weak_row[2].startswith("**")
 
     differences = rows[6:]
-    assert len(differences) == 1 + 6 + 1, "all rows, each part; the part that was named"
+    assert len(differences) == 1 + 6 + 1, "all rows, each scope; the scope that was named"
     overall = differences[0]
     assert overall[:3] == ["f1@60 ↑", "all", "76"]
     assert differences[-1][:3] == ["acc ↑", "MuSE", "12"]

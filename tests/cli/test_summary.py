@@ -70,7 +70,7 @@ def test_parts_that_overlap_are_said_to(sarcasm_rows: int, do_overlap: bool) -> 
         "sarcasm": around(0.5, sarcasm_rows),
     }
     table = summary_table(results_of({"figlang_mini_flute": {"acc": scopes}}))
-    assert ("parts overlap: a row counts in each that it belongs to" in table) == do_overlap
+    assert ("scopes overlap: a row counts in each that it belongs to" in table) == do_overlap
 
 
 def test_the_scorers_signature_stands_below_the_table_of_its_task() -> None:

@@ -181,7 +181,7 @@ def test_what_was_answered_before_an_error_is_kept(tmp_path: Path) -> None:
 def test_a_full_disk_costs_no_run_and_answers_are_tried_again(
     tmp_path: Path, warnings_of_loguru: list[str]
 ) -> None:
-    notes.noted()
+    notes.take_failures()
     given = {f"{number}": f"{number} {'x' * 1000}" for number in range(100)}
     store = Store(str(tmp_path), "m")
     (pages,) = store.own.execute("PRAGMA max_page_count").fetchone()
@@ -190,7 +190,9 @@ def test_a_full_disk_costs_no_run_and_answers_are_tried_again(
         store.keep([StoredAnswer(name, "task", 0, answer)])
     told = f"--use_cache {tmp_path}: answers could not be stored (database or disk is full)"
     assert (
-        notes.noted() == [told] and len(warnings_of_loguru) == 1 and told in warnings_of_loguru[0]
+        notes.take_failures() == [told]
+        and len(warnings_of_loguru) == 1
+        and told in warnings_of_loguru[0]
     )
     assert 0 < len(store.look_up(list(given))) < 100
     store.own.execute(f"PRAGMA max_page_count = {pages}")  # there is room again
@@ -342,7 +344,7 @@ def test_only_missing_answers_are_asked_for(
     runs, rounds = Runs(tmp_path), 2 if task == "mini_sg" else 1
     found = []
     for from_cache, limit in ((0, 10), (10, 20), (20, 20)):
-        with status.shown():
+        with status.printing():
             found.append(runs.here(task, limit=limit, include_path=demo_runs.mini_tasks()))
         assert len(runs.asked[-1]) == (limit - from_cache) * rounds
         shown, is_asked = capsys.readouterr().err, from_cache < limit
@@ -385,7 +387,7 @@ def test_tasks_of_others_use_the_cache_of_the_harness(tmp_path: Path) -> None:
     assert [len(asked) for asked in runs.asked] == [4, 0]
     assert (runs.cache / "cache.db").exists()
     lmms_eval.models.MODEL_REGISTRY_V2.resolve("faulty")
-    notes.noted()
+    notes.take_failures()
 
 
 def test_a_replay_reads_its_file_each_time(tmp_path: Path) -> None:

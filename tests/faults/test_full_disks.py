@@ -17,7 +17,7 @@ from vflute_hub import write_vflute_repo
 
 from figlang_tasks.cli import new_folder
 from figlang_tasks.core.errors import DataError, FigLangError
-from figlang_tasks.core.hub import read_parquet
+from figlang_tasks.core.parquet_files import read_parquet
 
 
 @contextmanager

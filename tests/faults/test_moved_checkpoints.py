@@ -34,7 +34,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServe
     for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
         monkeypatch.delenv(name)
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
-    hub.look_again()
+    hub.clear_caches()
     with HubServer() as running:
         monkeypatch.setattr(constants, "ENDPOINT", running.url)
         addresses = f"{running.url}/{{repo_id}}/resolve/{{revision}}/{{filename}}"
@@ -42,7 +42,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServe
         for name in (MODEL, ADAPTER, OTHER):
             publish(running, tmp_path, name, "first")
         yield running
-    hub.look_again()
+    hub.clear_caches()
 
 
 def commits_of_hub_ids(model: str, model_args: Any) -> dict[str, str]:
@@ -131,7 +131,7 @@ def test_without_a_hub_the_commit_in_the_cache(
         server.stop()
     else:
         server.faults.append(Fault("/api/", lambda _: Response(503)))
-    hub.look_again()
+    hub.clear_caches()
     assert commits_of_hub_ids("figlang_clip", f"pretrained={MODEL}") == {
         "pretrained": f"{MODEL}@{first}"
     }
@@ -163,7 +163,7 @@ def test_a_gated_repository_is_loaded_from_the_cache_by_who_has_no_access(
         "pretrained": f"org/gated@{commits[0]}"
     }
     monkeypatch.setenv("HF_TOKEN", "hf_good")
-    hub.look_again()
+    hub.clear_caches()
     assert commits_of_hub_ids("figlang_vlm", "pretrained=org/gated") == {
         "pretrained": f"org/gated@{commits[1]}"
     }
@@ -245,7 +245,7 @@ def test_a_class_of_others_without_a_hub(
     commit = publish(server, tmp_path, MODEL, "a")
     hf_hub_download(MODEL, "config.json", cache_dir=tmp_path / "own")
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    hub.look_again()
+    hub.clear_caches()
     arguments = {"pretrained": MODEL, "cache_dir": str(tmp_path / "own")}
     assert commits_of_hub_ids("internvl", arguments) == {"pretrained": f"{MODEL}@{commit}"}
     assert commits_of_hub_ids("internvl", {"pretrained": "ViT-B/32"}) == {}

@@ -59,5 +59,5 @@ def test_half_a_file_has_another_name(tmp_path: Path) -> None:
     (half,) = (path for path in tmp_path.rglob("*") if path.is_file())
     assert half.name == "20260102_030405_samples_figlang_mini.jsonl.partial"
     assert [json.loads(line)["target"] for line in half.read_bytes().splitlines()] == ["one", "two"]
-    noted = notes.noted()[-1]
+    noted = notes.take_failures()[-1]
     assert half.name in noted

@@ -35,8 +35,8 @@ one number of items: 39 of 52 prefer a system, so that 13 prefer none.
 
 def test_the_published_rates_are_those_of_table_6() -> None:
     for rate, counts in TABLE_6.items():
-        published_rates = [system[rate] for system in PUBLISHED["systems"]]
-        assert published_rates == [round(part / whole, 4) for part, whole in counts]
+        for system, (part, whole) in zip(PUBLISHED["systems"], counts, strict=True):
+            assert system[rate] == round(part / whole, 4)
 
 
 @dataclass(frozen=True)
@@ -76,13 +76,15 @@ class Judge:
 
 def drawn_judge(draw: random.Random, number: int, items: range, systems: Sequence[str]) -> Judge:
     """An annotator who judges by chance."""
-    return Judge(
-        name=f"annotator {number}",
-        error=ERRORS[number],
-        labels={item: draw.choice([0, 1, 1]) for item in items},
-        adequate={(item, system): draw.random() < 0.5 for item in items for system in systems},
-        preferred={item: draw.choice([*systems, "none"]) for item in items},
-    )
+    labels: dict[int, int] = {}
+    adequate: dict[tuple[int, str], bool] = {}
+    preferred: dict[int, str] = {}
+    for item in items:
+        labels[item] = draw.choice([0, 1, 1])
+        for system in systems:
+            adequate[item, system] = draw.random() < 0.5
+        preferred[item] = draw.choice([*systems, "none"])
+    return Judge(f"annotator {number}", ERRORS[number], labels, adequate, preferred)
 
 
 def share(part: int, whole: int) -> float | None:
@@ -96,9 +98,12 @@ def test_every_figure_by_counting(tmp_path: Path, seed: int) -> None:
     systems = ["one", "two"][: draw.randint(1, 2)]
     items = range(1, 1 + draw.randint(1, 8))
     any_label = draw.random() < 0.5
-    scores = [[draw.choice([0.2, 0.53, 0.6, 0.61]) for _ in systems] for _ in items]
-    key = key_of(systems, [draw.randint(0, 1) for _ in items], scores)
-    gold = {item["number"]: item["gold"] for item in key["items"]}
+    gold: dict[int, int] = {}
+    scores: list[list[float]] = []
+    for item in items:
+        gold[item] = draw.randint(0, 1)
+        scores.append(draw.choices([0.2, 0.53, 0.6, 0.61], k=len(systems)))
+    key = key_of(systems, list(gold.values()), scores)
     judges = [drawn_judge(draw, number, items, systems) for number in range(draw.randint(2, 3))]
     paths: list[Path] = []
     for judge in judges:
@@ -121,15 +126,19 @@ def test_every_figure_by_counting(tmp_path: Path, seed: int) -> None:
     assert len(report["pairs"]) == len(judges) * (len(judges) - 1) / 2
     assert pair["label_kappa"] == kappa([*first.labels.values()], [*second.labels.values()])
     adequacy = pair["adequacy_kappa"]
+    all_explanations: list[tuple[int, str]] = []
     for system in systems:
         explanations = [(item, system) for item in counted]
         assert adequacy["by_system"][system] == adequacy_kappa(first, second, explanations)
-    all_explanations = [(item, system) for item in counted for system in systems]
+        all_explanations += explanations
     assert adequacy["overall"] == adequacy_kappa(first, second, all_explanations)
 
     assert ("alpha" in report) == (len(judges) > 2)
     if "alpha" in report:
-        alpha = krippendorff_alpha([[judge.labels[item] for judge in judges] for item in items])
+        labels_by_item: list[list[int]] = []
+        for item in items:
+            labels_by_item.append([judge.labels[item] for judge in judges])
+        alpha = krippendorff_alpha(labels_by_item)
         expected = None if math.isnan(alpha) else pytest.approx(alpha)
         assert report["alpha"]["label"] == expected
     if len(systems) > 1:
@@ -149,15 +158,18 @@ def check_adequacy(
     judgements: dict[str, Any], system: str, counted: list[int], judges: list[Judge]
 ) -> None:
     """Compare what the report says of a system with counts over the judges."""
-    agreed: list[int] = []
+    adequate = 0
+    inadequate = 0
     for item in counted:
-        if len({judge.adequate[item, system] for judge in judges}) == 1:
-            agreed.append(item)
-    adequate = [item for item in agreed if judges[0].adequate[item, system]]
-    inadequate = len(agreed) - len(adequate)
-    assert judgements["agreed"] == len(agreed)
-    assert judgements["adequate"] == len(adequate)
-    assert judgements["adequacy_rate"] == share(len(adequate), len(agreed))
+        votes = [judge.adequate[item, system] for judge in judges]
+        if all(votes):
+            adequate += 1
+        elif not any(votes):
+            inadequate += 1
+    agreed = adequate + inadequate
+    assert judgements["agreed"] == agreed
+    assert judgements["adequate"] == adequate
+    assert judgements["adequacy_rate"] == share(adequate, agreed)
     assert judgements["error_marks"] == len(judges) * inadequate
     # Each judge marks another error, the second one "unsound".
     assert judgements["errors"]["unsound"] == (1 / len(judges) if inadequate else None)
@@ -165,27 +177,33 @@ def check_adequacy(
 
 def adequacy_kappa(first: Judge, second: Judge, explanations: list[tuple[int, str]]) -> Any:
     """Cohen's kappa of two judges on the adequacy of explanations."""
-    return kappa(
-        [first.adequate[explanation] for explanation in explanations],
-        [second.adequate[explanation] for explanation in explanations],
-    )
+    first_judgements: list[bool] = []
+    second_judgements: list[bool] = []
+    for explanation in explanations:
+        first_judgements.append(first.adequate[explanation])
+        second_judgements.append(second.adequate[explanation])
+    return kappa(first_judgements, second_judgements)
 
 
 def check_preferences(
     report: Any, systems: list[str], counted: list[int], judges: list[Judge]
 ) -> None:
     """Compare the preferences in a report with counts over the judges."""
-    first, second = judges[:2]
     agreed: list[str] = []
+    first_preferences: list[str] = []
+    second_preferences: list[str] = []
     for item in counted:
-        if len({judge.preferred[item] for judge in judges}) == 1:
-            agreed.append(first.preferred[item])
+        preferences = [judge.preferred[item] for judge in judges]
+        first, second, *_ = preferences
+        first_preferences.append(first)
+        second_preferences.append(second)
+        if len(set(preferences)) == 1:
+            agreed.append(first)
     assert report["preference"] == {"agreed": len(agreed), "none": agreed.count("none")}
     for system, judgements in zip(systems, report["systems"], strict=True):
         assert judgements["preferred"] == agreed.count(system)
-    assert report["pairs"][0]["preference_kappa"] == kappa(
-        [first.preferred[item] for item in counted], [second.preferred[item] for item in counted]
-    )
+    expected = kappa(first_preferences, second_preferences)
+    assert report["pairs"][0]["preference_kappa"] == expected
 
 
 def test_missing_judgements_are_listed_and_none_is_expected_after_a_wrong_label(
@@ -226,10 +244,12 @@ def test_missing_judgements_are_listed_and_none_is_expected_after_a_wrong_label(
     assert bob["labels_right"] == 2 / 3
     assert report["items_counted"] == 2
     assert [system["agreed"] for system in report["systems"]] == [0, 0]
+    undefined = report["explanation_score"]["undefined"]
+    assert undefined == "all agree on the adequacy of no explanation"
     printed = text(report)
     assert "bob: 1.csv, labels right 66.67 %, 6 judgements missing: item 1 A adequate" in printed
     assert " item 1 A adequate, item 1 B" in printed
-    assert printed.endswith(f"not computed, {report['explanation_score']['undefined']}\n")
+    assert printed.endswith(f"not computed, {undefined}\n")
     with_any_label = agree(key_path, sheets, any_label=True)
     assert "item 3 B adequate" in with_any_label["annotators"][1]["missing"]
 
@@ -259,6 +279,20 @@ def test_scores_predict_adequacy(tmp_path: Path) -> None:
     assert predictor["scorer"] == "embedded"
     assert predictor["average_precision"] == predictor["trapezoidal_area"] == 1
     assert predictor["best_f1"] == {"f1": 1, "precision": 1, "recall": 1, "at_least": 0.9}
+
+
+@pytest.mark.parametrize(
+    ("scores", "reason"),
+    [
+        (None, "no scores (figlang score, then export)"),
+        ([[0.1, None], [0.2, None]], "all agree on one adequacy alone"),  # system one is inadequate
+    ],
+)
+def test_scores_that_can_predict_nothing(
+    scores: list[list[float | None]] | None, reason: str, tmp_path: Path
+) -> None:
+    key_path, sheets = two_sheets(tmp_path, scores)
+    assert agree(key_path, sheets)["explanation_score"]["undefined"] == reason
 
 
 def test_keys_and_sheets_that_do_not_belong_together(tmp_path: Path) -> None:

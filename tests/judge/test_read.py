@@ -37,6 +37,7 @@ READABLE = {
     "figlang_mini_nykms_metaphor": ("1. Yes", "mc_macro_f1"),
 }
 """By task: a plain answer that chooses the first option, and the headline metric without scores."""
+HEADLINES = {task: metric for task, (_, metric) in READABLE.items()}
 LEFT_OUT = "figlang_mini_metaclue_localize"
 UNREAD = "Hm, let me look again."
 HOPELESS = "Well, well."
@@ -129,11 +130,12 @@ def test_all_our_values_stay_and_each_main_metric_is_there_once_more(read_once: 
     before = values_of(read_once.before)
     after = values_of(read_once.after)
     assert before.items() <= after.items()
-    new_metrics = {(task, metric) for task, metric, _ in after.keys() - before.keys()}
-    assert new_metrics == {
-        (name, f"{metric}_read_by_model") for name, (_, metric) in READABLE.items()
-    }
-    for name, (_, metric) in READABLE.items():
+    new_metrics: dict[str, set[str]] = {}
+    for task, metric, _ in after.keys() - before.keys():
+        new_metrics.setdefault(task, set()).add(metric)
+    assert new_metrics.keys() == HEADLINES.keys()
+    for name, metric in HEADLINES.items():
+        assert new_metrics[name] == {f"{metric}_read_by_model"}
         table = read_once.after.results["results"][name]
         assert read_once.before.results["results"][name].items() <= table.items()
         by_model = f"{metric}_read_by_model"
@@ -195,12 +197,12 @@ def test_the_value_is_that_of_a_model_that_says_it_plainly(
 def test_other_commands_take_the_new_run(read_once: ReadOnce, tmp_path: Path) -> None:
     folder = read_once.after.path
     runs = json.loads(done("runs", folder, "--json"))["runs"]
-    headlines = {run["task"]: run["metric"] for run in runs if run["task"] in READABLE}
-    assert headlines == {name: metric for name, (_, metric) in READABLE.items()}
+    headlines = {run["task"]: run["metric"] for run in runs}
+    assert HEADLINES.items() <= headlines.items()
 
     sides = (f"one={folder}", f"two={copy_run(folder, tmp_path)}")
     comparison = json.loads(done("compare", *sides, "--metric", "acc_read_by_model", "--json"))
-    tasks_with_acc = {name for name, (_, metric) in READABLE.items() if metric == "acc"}
+    tasks_with_acc = {name for name, metric in HEADLINES.items() if metric == "acc"}
     assert {difference["task"] for difference in comparison["differences"]} == tasks_with_acc
     for difference in comparison["differences"]:
         assert difference["difference"] == 0
@@ -262,8 +264,11 @@ def run_files(folder: Path) -> dict[str, bytes]:
 
 def readings_of(folder: Path) -> list[dict[str, Any]]:
     """The model's readings in a run of `small_run`."""
-    readings = [record["read_by"] for record in read(str(folder)).tasks[SMALL].records]
-    return [reading for reading in readings if reading is not None]
+    readings: list[dict[str, Any]] = []
+    for record in read(str(folder)).tasks[SMALL].records:
+        if record["read_by"] is not None:
+            readings.append(record["read_by"])
+    return readings
 
 
 def test_a_second_call_asks_nothing_and_writes_the_same(

@@ -153,8 +153,8 @@ def test_the_options_are_those_of_the_prompt_and_each_becomes_what_a_plain_answe
             assert fields["predicted"]["MC"] == plain_record["predicted"]["MC"]
         else:
             assert fields
-            assert fields == {name: plain_record[name] for name in fields}
-            assert fields != {name: record[name] for name in fields}
+            assert fields.items() <= plain_record.items()
+            assert not fields.items() <= record.items()
 
 
 @pytest.mark.parametrize("dataset_name", TASKS)
@@ -164,10 +164,12 @@ def test_nothing_else_of_the_row_is_told(dataset_name: str, tmp_path: Path, data
     for answer, doc in zip(unread_answers(path), docs, strict=True):
         without_options = answer.prompt.replace("\n".join(option_lines(answer.prompt)), "")
         assert doc["id"] not in without_options
-        texts = [text for text in doc.values() if isinstance(text, str)]
-        long_texts = [text for text in texts if len(text) > len("contradiction")]
-        assert long_texts
-        assert not any(text in without_options for text in long_texts)
+        long_texts = 0
+        for text in doc.values():
+            if isinstance(text, str) and len(text) > len("contradiction"):
+                assert text not in without_options
+                long_texts += 1
+        assert long_texts > 0
 
 
 def test_a_gold_label_changes_no_prompt(tmp_path: Path) -> None:
@@ -179,8 +181,10 @@ def test_a_gold_label_changes_no_prompt(tmp_path: Path) -> None:
         sample["sample"]["reference"] = "Because."
         sample["target"] = "entailment"
     changed_path = write_run(tmp_path / "changed", {"figlang_mini": samples})
-    prompts = [answer.prompt for answer in unread_answers(str(path))]
-    assert [answer.prompt for answer in unread_answers(str(changed_path))] == prompts
+    answers = unread_answers(str(path))
+    changed_answers = unread_answers(str(changed_path))
+    for answer, changed_answer in zip(answers, changed_answers, strict=True):
+        assert answer.prompt == changed_answer.prompt
 
 
 @pytest.mark.parametrize(
@@ -207,7 +211,9 @@ def test_which_answers_are_left(output: str, is_left: bool, tmp_path: Path) -> N
     samples[0]["filtered_resps"] = [output]
     unread = unread_answers(str(write_run(tmp_path / "run", {"figlang_mini": samples})))
     assert len(unread) == is_left
-    assert not any("<think>" in answer.prompt or "It is so" in answer.prompt for answer in unread)
+    for answer in unread:
+        assert "<think>" not in answer.prompt
+        assert "It is so" not in answer.prompt
 
 
 def test_a_long_answer_is_shown_from_both_ends(tmp_path: Path) -> None:

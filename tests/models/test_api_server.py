@@ -80,7 +80,7 @@ def test_several_pictures_and_two_rounds(
 def test_a_request_that_fails_to_the_end_is_a_failure_and_is_asked_again(
     model: str, server: OpenAIServer, expected: dict, tmp_path: Path, warnings_of_loguru: list[str]
 ) -> None:
-    notes.noted()
+    notes.take_failures()
     concurrent = "num_cpus=1" if model == "async_openai" else "num_concurrent=1"
     model_args = arguments(server, f"{concurrent},max_retries=1")
     settings: dict = {"limit": LIMIT, "use_cache": str(tmp_path / "cache")}
@@ -93,7 +93,9 @@ def test_a_request_that_fails_to_the_end_is_a_failure_and_is_asked_again(
     ]
     assert results["samples"][TASK][failed]["sample"]["status"] == "empty"
     assert results["configs"][TASK]["metadata"]["unanswered"] == 1
-    assert notes.noted() == [f"{TASK}: requests got no answer and count as wrong, see the log"]
+    assert notes.take_failures() == [
+        f"{TASK}: requests got no answer and count as wrong, see the log"
+    ]
     assert any("type the same command again" in message for message in warnings_of_loguru)
 
     asked = len(server.requests)
@@ -101,7 +103,7 @@ def test_a_request_that_fails_to_the_end_is_a_failure_and_is_asked_again(
     assert len(server.requests) == asked + 1
     assert answers(results, TASK) == answers(expected, TASK)
     assert "unanswered" not in results["configs"][TASK]["metadata"]
-    assert not notes.noted()
+    assert not notes.take_failures()
 
 
 CONTENTS: list[dict] = [
@@ -121,7 +123,7 @@ NO_ANSWERS = 4
 def test_what_says_nothing_is_no_answer_and_a_refusal_is_one(
     model: str, server: OpenAIServer, tmp_path: Path, warnings_of_loguru: list[str]
 ) -> None:
-    notes.noted()
+    notes.take_failures()
     model_args = arguments(server, "num_cpus=1" if model == "async_openai" else "num_concurrent=1")
     settings: dict = {"limit": len(CONTENTS), "use_cache": str(tmp_path / "cache")}
     results = evaluate(TASK, model, model_args, saved=tmp_path / "run", **settings)
@@ -139,7 +141,9 @@ def test_what_says_nothing_is_no_answer_and_a_refusal_is_one(
     )
     metadata = results["configs"][TASK]["metadata"]
     assert (metadata["unanswered"], metadata["refused"]) == (NO_ANSWERS, 1)
-    assert notes.noted() == [f"{TASK}: requests got no answer and count as wrong, see the log"]
+    assert notes.take_failures() == [
+        f"{TASK}: requests got no answer and count as wrong, see the log"
+    ]
     (refused,) = [
         each["sample"] for each in results["samples"][TASK] if each["resps"][0][0] == refusal
     ]
@@ -158,7 +162,7 @@ def test_what_says_nothing_is_no_answer_and_a_refusal_is_one(
     assert refusal in answers(results, TASK).values()
     metadata = results["configs"][TASK]["metadata"]
     assert metadata["refused"] == 1 and "unanswered" not in metadata
-    assert notes.noted() == []
+    assert notes.take_failures() == []
 
 
 @pytest.mark.parametrize(
@@ -229,7 +233,9 @@ def test_a_request_of_figlang_openai_has_a_time_limit(server: OpenAIServer) -> N
     where = arguments(server, "num_concurrent=1,max_retries=1,timeout=0.3")
     results = evaluate(TASK, "figlang_openai", where, limit=1)
     assert results["configs"][TASK]["metadata"]["unanswered"] == 1
-    assert notes.noted() == [f"{TASK}: requests got no answer and count as wrong, see the log"]
+    assert notes.take_failures() == [
+        f"{TASK}: requests got no answer and count as wrong, see the log"
+    ]
     scored = "figlang_mini_irfl_match_idiom"
     with pytest.raises(FigLangError, match=rf"task {scored}, doc 0: .*timed out.*"):
         evaluate(scored, "figlang_openai", where, limit=1)

@@ -354,7 +354,7 @@ def test_a_part_that_is_no_text_is_named(group: object, folder: Path, lines: lis
     row = lines[4]["sample"]["id"]
     with pytest.raises(
         RunError,
-        match=rf"{NAME} has a record that is not as .*row {row} counts in the part .* text",
+        match=rf"{NAME} has a record that is not as .*row {row} counts in the scope .* text",
     ):
         _ = task.estimates
 

@@ -21,7 +21,7 @@ from figlang_tasks.core import hub, images, row_files
 from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError
-from figlang_tasks.core.exemplars import drawn
+from figlang_tasks.core.exemplars import draw_exemplars
 from figlang_tasks.metrics.intervals import linked
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def report_group(source_dataset: str, phenomenon: str) -> str:
 # --- the documents of a split ---
 
 
-@hub.kept(maxsize=8)
+@hub.cached(maxsize=8)
 def load(dataset: str, split: str, check_images: bool = True) -> datasets.Dataset:
     """The documents of one split, one for each row.
 
@@ -121,7 +121,7 @@ def load(dataset: str, split: str, check_images: bool = True) -> datasets.Datase
     else:
         table, table_faults = row_tables.read_user_file(user_file, f"{dataset}/{split}")
     rows, row_faults = _check_rows(table, dataset, split, has_user_rows, check_images)
-    row_files.end_with_the_first([*table_faults, *row_faults], "vflute")
+    row_files.raise_first_fault([*table_faults, *row_faults], "vflute")
 
     texts_of_rows = [row.texts for row in rows]
     data_id = DataId(dataset, split, _digest_of_texts(texts_of_rows))
@@ -137,7 +137,7 @@ def load(dataset: str, split: str, check_images: bool = True) -> datasets.Datase
         "report_group": groups,
     }
     if has_user_rows:
-        added_columns["revision"] = [hub.OWN] * len(rows)
+        added_columns["revision"] = [hub.USER_ROWS] * len(rows)
     if check_images:
         added_columns["family"] = _families(table["id"][:], rows)
     table = table.remove_columns("location")
@@ -195,7 +195,7 @@ def _check_rows(
 
     columns = [*TEXT_COLUMNS, "image"] if check_images else [*TEXT_COLUMNS]
     rows = row_files.progress(table.select_columns(columns), f"{dataset}/{split}")
-    return row_files.valid(zip(table["location"][:], rows, strict=True), check)
+    return row_files.validate_rows(zip(table["location"][:], rows, strict=True), check)
 
 
 def _text_fault(texts: Mapping[str, object], has_user_rows: bool) -> str:
@@ -250,7 +250,7 @@ def _families(ids: Sequence[str], rows: Sequence[_CheckedRow]) -> list[str]:
 # --- few-shot exemplars: Table 4 ---
 
 
-@hub.kept(maxsize=8)
+@hub.cached(maxsize=8)
 def exemplars(dataset: str, count: int, seed: int) -> tuple[Document, ...]:
     """Few-shot exemplars: documents of the train split whose `image` is decoded.
 
@@ -268,7 +268,7 @@ def exemplars(dataset: str, count: int, seed: int) -> tuple[Document, ...]:
     documents = load(dataset, "train", check_images=False)
     sources = documents["source_dataset"][:]
     labels = documents["label"][:]
-    chosen_indices = drawn(sources, labels, tuple(LABELS), count, seed)
+    chosen_indices = draw_exemplars(sources, labels, tuple(LABELS), count, seed)
 
     shots: list[Document] = []
     for row_index in chosen_indices:

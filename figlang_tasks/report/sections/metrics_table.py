@@ -168,14 +168,16 @@ def _mean_notes(results: Sequence[TaskResults]) -> list[str]:
     notes = []
     for task_results in results:
         if any(measure.averaged for measure in task_results.first.measures.all):
-            notes.append(f"{task_results.task}: of all rows the unweighted mean of the parts.")
+            notes.append(
+                f"{task_results.task}: over all rows it is the unweighted mean of the scopes."
+            )
     return notes
 
 
 def _scope_notes(results: TaskResults, scopes: Collection[str]) -> list[str]:
     """The notes of a task's benchmark about these scopes; most scopes have none."""
     notes = []
-    for scope, part in results.benchmark.parts.of.items():
+    for scope, part in results.benchmark.parts.by_scope.items():
         if scope in scopes and part.note:
             notes.append(part.note)
     return notes

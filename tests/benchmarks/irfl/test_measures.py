@@ -175,7 +175,7 @@ def test_incomplete_rows_are_left_out_with_one_warning(
     warnings_of_loguru: list[str],
 ) -> None:
     """Idioms have scopes, which do not repeat the warning. Without any row the run has failed."""
-    notes.noted()  # forgets the notes of other tests
+    notes.take_failures()  # forgets the failures of other tests
     records = [{**record, "data": "IRFL/idiom-retrieval-task@0123:4567"} for record in records]
     estimates = overall_estimates(records, task_measures)
     assert warnings_of_loguru == [
@@ -184,10 +184,10 @@ def test_incomplete_rows_are_left_out_with_one_warning(
     if value is None:
         failure = f"{metric} could not be computed: no row is complete (--limit?)"
         assert metric not in estimates
-        assert notes.noted() == [failure]
+        assert notes.take_failures() == [failure]
     else:
         assert estimates[metric].value == value
-        assert notes.noted() == []
+        assert notes.take_failures() == []
     assert "parse_rate" in estimates
 
 
@@ -205,10 +205,10 @@ def test_without_a_complete_row_a_ranking_has_only_its_parse_rate() -> None:
 def test_only_a_run_warns_of_incomplete_rows(
     task_measures: Measures, records: Records, warnings_of_loguru: list[str]
 ) -> None:
-    notes.noted()  # forgets the notes of other tests
+    notes.take_failures()  # forgets the failures of other tests
     evaluate(records, task_measures)
     assert warnings_of_loguru == []
-    assert notes.noted() == []
+    assert notes.take_failures() == []
 
 
 # --- the order of a simile's images ---

@@ -152,7 +152,7 @@ def test_a_tie_counts_for_no_letter() -> None:
 
 
 def test_matching_gives_words_no_accuracy_and_the_run_fails(warnings_of_loguru: list[str]) -> None:
-    notes.noted()  # forgets the notes of other tests
+    notes.take_failures()  # forgets the failures of other tests
     for _ in range(2):
         values = tasks.match_process_results(choice_doc(), ["B"])
     record = values.pop("sample")
@@ -161,7 +161,7 @@ def test_matching_gives_words_no_accuracy_and_the_run_fails(warnings_of_loguru: 
     assert record["status"] == "no_scores"
     assert len([warning for warning in warnings_of_loguru if "figlang_clip" in warning]) == 1
     failure = "irfl_match: answers without matching scores have no accuracy, see the log"
-    assert notes.noted() == [failure]
+    assert notes.take_failures() == [failure]
 
 
 # --- the judgement of an image of a ranking ---
