@@ -249,7 +249,13 @@ def _warn_of_unknown_targets(table: Table) -> None:
 def read_retrieval_table(dataset: str, table: str) -> Table:
     """The rows of a retrieval table: a phrase, its figurative images and its partial literal ones.
 
-    Args and errors are those of `read_detection_table`.
+    Args:
+        dataset: ``IRFL`` or ``figlang_mini_irfl``.
+        table: ``idiom-retrieval-task``, for example.
+
+    Raises:
+        DataError: there is no such table, or it has faults; the message has the first one.
+        PartMissing: the dataset's folder lacks the file.
     """
 
     def row_of(cells: _RetrievalCells, location: str) -> Row:
@@ -273,9 +279,15 @@ def read_retrieval_table(dataset: str, table: str) -> Table:
 
 @hub.cached(maxsize=4)
 def read_base_table(dataset: str, table: str) -> Table:
-    """The rows of a base table such as ``idioms-dataset``: a phrase and one of its images.
+    """The rows of a base table: a phrase, one of its images, and the category of the image.
 
-    Args and errors are those of `read_detection_table`.
+    Args:
+        dataset: ``IRFL`` or ``figlang_mini_irfl``.
+        table: ``idioms-dataset``, for example.
+
+    Raises:
+        DataError: there is no such table, or it has faults; the message has the first one.
+        PartMissing: the dataset's folder lacks the file.
     """
 
     def row_of(cells: _BaseCells, location: str) -> Row:

@@ -39,8 +39,8 @@ class RowTable(NamedTuple):
     """The rows of a split, and what is wrong with them.
 
     Attributes:
-        rows: the columns `TEXT_COLUMNS`, `image` (undecoded), `id`, and `location`, which
-            names a row in messages.
+        rows: the columns `TEXT_COLUMNS`, `image` (undecoded), `id`, and `location`, which names a
+            row in messages: ``V-FLUTE/test row 7 (muse-test-7)``.
         faults: a message for each fault; rows of the user with a fault are left out.
     """
 
@@ -80,13 +80,14 @@ def read_release(dataset: str, split: str) -> RowTable:
             " --limit."
         )
     ids: list[str] = []
-    places: list[str] = []
+    row_locations: list[str] = []
     for row_index, source_dataset in enumerate(rows["source_dataset"]):
         row_id = f"{source_dataset}-{split}-{row_index}"
         ids.append(row_id)
-        places.append(f"{dataset}/{split} row {row_index} ({row_id})")
+        row_locations.append(f"{dataset}/{split} row {row_index} ({row_id})")
     rows = images.undecoded(rows, f"{dataset}/{split}")
-    return RowTable(rows.add_column("id", ids).add_column("location", places), faults)
+    rows = rows.add_column("id", ids).add_column("location", row_locations)
+    return RowTable(rows, faults)
 
 
 def _no_file_message(source: hub.Source, split: str, folder: Path) -> str:

@@ -38,6 +38,7 @@ INSTRUCTION_COUNT = 21
 """How many instructions Table 8 has. ``prompts/vflute/question.jinja`` holds them in its order."""
 
 INSTRUCTION_NUMBERS = range(1, INSTRUCTION_COUNT + 1)
+"""1 to 21, as Table 8 numbers the instructions."""
 
 INSTRUCTION_SEED = 42
 """The paper states no seed. This one gives the prompts of all 723 released test rows."""
@@ -72,10 +73,11 @@ NO_SOURCE = "other"
 
 
 def report_group(source_dataset: str, phenomenon: str) -> str:
-    """The source of a row as Tables 3 and 7 divide them: ``muse``, ``irfl_idiom``.
+    """The source of a row as Tables 3 and 7 divide them: ``irfl_idiom``, ``muse``.
 
-    The phenomenon divides IRFL alone, as in the authors' scorer: for rows of HAIVMet the hub has
-    other phenomena than the paper.
+    IRFL is divided by phenomenon; of other rows it is `source_dataset` itself. The authors' scorer
+    does the same. Rows of HAIVMet could not be divided: for them the hub has other phenomena than
+    the paper.
     """
     if source_dataset == "irfl":
         return "irfl_idiom" if phenomenon == "idiom" else "irfl_metaphor_simile"
@@ -92,10 +94,11 @@ def load(dataset: str, split: str, check_images: bool = True) -> datasets.Datase
     They have the columns of the dataset (`image` undecoded) and:
 
     - ``id``: ``muse-test-7``, as released; rows of the user have their own.
-    - ``dataset``, ``data``: the name of the dataset; what identifies its texts (`DataId`).
+    - ``dataset``: the name of the dataset.
+    - ``data``: dataset, split and a digest of all texts (`DataId`).
     - ``instruction``: the number of the row's instruction, 1 to 21. Rows of the user get those of
       the released rows at the same positions.
-    - ``report_group``: the row's source (`report_group`).
+    - ``report_group``: the row's source (see `report_group`); `NO_SOURCE` if it names none.
     - ``revision``: ``own``, for rows of the user alone.
     - ``family``, with `check_images` alone: the id of the first row that shares a claim or a
       picture with the row, directly or through others. Such rows depend on each other: MemeCap and
@@ -176,12 +179,12 @@ class _CheckedRow(NamedTuple):
 def _check_rows(
     table: datasets.Dataset, dataset: str, split: str, has_user_rows: bool, check_images: bool
 ) -> tuple[list[_CheckedRow], list[str]]:
-    """The rows of a table that have no faults, and the faults of the others."""
+    """The rows of a table that have no faults, and a message for each of the others."""
     remedy = "Correct the row." if has_user_rows else hub.USE_THE_RELEASE
 
     def check(cells: dict[str, Any], location: str) -> _CheckedRow:
         """Check the texts and the picture of a row; raise a `DataError` with its first fault."""
-        picture = cells.pop("image", None)
+        picture = cells.pop("image", None)  # the texts are left
         fault = _text_fault(cells, has_user_rows)
         if fault:
             raise DataError(f"{location}: {fault}. {remedy}")
@@ -237,7 +240,7 @@ def _digest_of_texts(texts_of_rows: Sequence[Mapping[str, str]]) -> str:
 
 
 def _families(ids: Sequence[str], rows: Sequence[_CheckedRow]) -> list[str]:
-    """For each row the id of the first row of its family, which shares claims or pictures."""
+    """For each row the id of the first row that shares its claim or picture (see `load`)."""
     keys_of_rows: list[list[tuple[str, str]]] = []
     for row in rows:
         keys_of_rows.append([("claim", row.texts["claim"]), ("picture", row.picture_key)])
