@@ -164,20 +164,20 @@ def _is_announced(page: Page, run: Run) -> bool:
     conditional.
     """
     around = page.around(run)
-    if around.asked or is_denied_behind(around.behind):
+    if around.is_in_question or is_denied_behind(around.sentence_after):
         return False
     if _is_last_paragraph(page, run):
         return True
-    before = around.before
-    if page.opens_line(run.first) and around.back.rstrip().endswith(_LEADS_ON):
-        before = around.back  # "The answer is:\n\n(B)"
+    before = around.sentence_before
+    if page.opens_line(run.first) and around.text_before.rstrip().endswith(_LEADS_ON):
+        before = around.text_before  # "The answer is:\n\n(B)"
         if _LEAD_LINE.search(before) and not _NO_ANNOUNCEMENT.search(before.rstrip(": \n")):
             return True
     if _is_no_announcement(before):
         return False
     if _announces(before):
         return True
-    return page.is_evidence(run) and _IS_THE_ANSWER.match(around.behind) is not None
+    return page.is_evidence(run) and _IS_THE_ANSWER.match(around.sentence_after) is not None
 
 
 @lru_cache(maxsize=IN_LOOPS)
@@ -208,12 +208,12 @@ def _is_said_to_be_best(page: Page, run: Run) -> bool:
     answer.
     """
     around = page.around(run)
-    before = around.before
+    before = around.sentence_before
     if not page.is_evidence(run) or _is_no_announcement(before):
         return False
     if _SURELY.search(before) and ENDS_A_HEAD.match(page.text, run.end):
         return True
-    return _is_best_before(before) or _IS_THE_BEST.match(around.behind) is not None
+    return _is_best_before(before) or _IS_THE_BEST.match(around.sentence_after) is not None
 
 
 @lru_cache(maxsize=IN_LOOPS)
@@ -247,7 +247,7 @@ def _corresponds(page: Page, run: Run) -> bool:
     return (
         is_offered
         and page.is_evidence(run)
-        and _CORRESPONDS.search(page.around(run).before) is not None
+        and _CORRESPONDS.search(page.around(run).sentence_before) is not None
     )
 
 
@@ -356,7 +356,7 @@ def announced_text(page: Page) -> Read[int] | None:
 
 
 def _is_text_said(page: Page, run: Run) -> bool:
-    before = page.around(run).before
+    before = page.around(run).sentence_before
     if _NOT_THIS_BUT.search(before):
         return True
     if _NO_ANNOUNCEMENT.search(before) or HEDGED.search(before) or not page.is_evidence(run):

@@ -158,7 +158,7 @@ def is_verdict(around: Around, form: Form, *, is_stance: bool = False) -> bool:
         form: how it names it.
         is_stance: whether the word names a stance, of which the claim must be the object.
     """
-    before, behind = without_affirming(around.before), around.behind
+    before, behind = without_affirming(around.sentence_before), around.sentence_after
     if (
         is_said(before) is not False
         or CONDITION.match(before)

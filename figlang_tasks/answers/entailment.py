@@ -19,7 +19,7 @@ from figlang_tasks.answers.labels import (
     find_stances,
 )
 from figlang_tasks.answers.text import Answer
-from figlang_tasks.answers.verdict import Evidence, Read, by_marks, decide
+from figlang_tasks.answers.verdict import Evidence, Read, decide, read_marked_parts
 from figlang_tasks.answers.words import CORRECTION, NEUTRAL, REFUSAL
 
 
@@ -59,7 +59,7 @@ def entailment(output: str | None, prompt_texts: Sequence[str] = ()) -> Read[Lab
     Raises:
         TypeError: `output` is neither str nor None.
     """
-    return by_marks(output, _read, prompt_texts)
+    return read_marked_parts(output, _read, prompt_texts)
 
 
 def _read(answer: Answer) -> Read[Label]:

@@ -183,7 +183,7 @@ class Mention:
     @property
     def is_alone(self) -> bool:
         """Whether it is a line, a heading or a sentence of its own."""
-        before, behind = self.around.before, self.around.behind
+        before, behind = self.around.sentence_before, self.around.sentence_after
         is_heading = _ALONE_BEFORE.match(before) and _ALONE_BEHIND.match(behind)
         return bool(is_heading) and not _SAYS_NO.match(behind)
 
@@ -191,14 +191,14 @@ class Mention:
         """The label that an announcement before it gives; "LABEL: not entailment" gives
         contradiction.
         """
-        if _IF_BEHIND.match(self.around.behind):
+        if _IF_BEHIND.match(self.around.sentence_after):
             return None
-        is_label = is_announced(self.around.back, self.around.before)
+        is_label = is_announced(self.around.text_before, self.around.sentence_before)
         if is_label is None:
-            is_label = _is_given(self.around.before)
+            is_label = _is_given(self.around.sentence_before)
         if is_label is None:
             return None
-        if NOTHING_BEHIND.match(self.around.behind):
+        if NOTHING_BEHIND.match(self.around.sentence_after):
             is_label = not is_label
         return Evidence(
             self.label if is_label else other_label(self.label), self.start, self.end, "label"
@@ -209,7 +209,7 @@ class Mention:
         standing = _standing(self.around, self.form)
         if standing is None:
             return None
-        is_predicate = _PREDICATE.search(self.around.before) is not None
+        is_predicate = _PREDICATE.search(self.around.sentence_before) is not None
         return Remark(self.label, self.start, self.end, standing, is_predicate)
 
 
@@ -234,7 +234,7 @@ def _standing(around: Around, form: Form) -> Standing | None:
     """What a sentence says of a label in it, which it names in this form; None if it leaves it
     open.
     """
-    before, behind = around.before, around.behind
+    before, behind = around.sentence_before, around.sentence_after
     if CONDITION.match(before) or _OF_LABEL.search(before):
         return None
     if _IF_BEHIND.match(behind) or _LITTLE_BEHIND.match(behind) or _REPORTED.search(before):
@@ -257,7 +257,7 @@ def _standing(around: Around, form: Form) -> Standing | None:
 
 def _has_subject(around: Around, form: Form) -> bool:
     """Whether a label is said of the image, the claim or the sentences."""
-    before, behind = around.before, around.behind
+    before, behind = around.sentence_before, around.sentence_after
     if form == "noun":
         return _IS.search(before) is not None
     is_related = RELATED.match(behind) is not None
@@ -320,14 +320,14 @@ def _standing_of_stance(word: str, around: Around) -> Standing | None:
     elif word.endswith("ed"):
         form = "participle"
 
-    said = is_said(around.before)
+    said = is_said(around.sentence_before)
     if said is None:
         return None
     if not said:
         return "denied" if is_verdict(around, form, is_stance=True) else "partly denied"
-    if form == "participle" and BY_IMAGE.match(around.behind):
-        return "said" if _CLAIMED.search(around.before) else None
-    if TO_CLAIM.match(around.behind):
-        return "said" if _SHOWN.search(around.before) else None
-    is_of_claim = CLAIM_IS.search(around.before) and TO_IMAGE.match(around.behind)
+    if form == "participle" and BY_IMAGE.match(around.sentence_after):
+        return "said" if _CLAIMED.search(around.sentence_before) else None
+    if TO_CLAIM.match(around.sentence_after):
+        return "said" if _SHOWN.search(around.sentence_before) else None
+    is_of_claim = CLAIM_IS.search(around.sentence_before) and TO_IMAGE.match(around.sentence_after)
     return "said" if is_of_claim else None

@@ -21,7 +21,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-from figlang_tasks.answers.output import span
+from figlang_tasks.answers.output import answer_span
 from figlang_tasks.answers.prompt_question import COLON, LINE_START, WORD, PromptQuestion, plain
 
 Row: TypeAlias = Mapping[str, Any]
@@ -201,10 +201,10 @@ class _Mark(NamedTuple):
 
 def _end_of_answer(output: str, questions: Sequence[PromptQuestion]) -> int | None:
     """Where the first question or turn begins that the model invents; None if there is none."""
-    text, start, _ = span(output)
+    text, start, _ = answer_span(output)
     text = plain(text)
     search_from = start
-    # Of several tagged answers `span` gives the last one, which may be that to an invented
+    # Of several tagged answers `answer_span` gives the last one, which may be that to an invented
     # question.
     first_answer = _ANSWER_END.search(text, 0, start)
     if first_answer is not None:

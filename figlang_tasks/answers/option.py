@@ -11,7 +11,7 @@ from figlang_tasks.answers.checkboxes import mark_beside
 from figlang_tasks.answers.choices import OFFERED_FORMS, Choices, Mention, plain_text
 from figlang_tasks.answers.page import COLON, ENDS_A_HEAD, HEDGED, WORD, Page, Run
 from figlang_tasks.answers.text import BLANK_LINE, Answer
-from figlang_tasks.answers.verdict import Evidence, Read, by_marks, decide
+from figlang_tasks.answers.verdict import Evidence, Read, decide, read_marked_parts
 
 
 def option(
@@ -73,7 +73,7 @@ def option(
             are_pictures=pictures,
             places=tuple(places),
         )
-    return by_marks(output, partial(_read, choices=choices), boxes=False)
+    return read_marked_parts(output, partial(_read, choices=choices), boxes=False)
 
 
 def _read(answer: Answer, choices: Choices) -> Read[int]:
@@ -166,7 +166,7 @@ def _head(page: Page) -> Read[int] | None:
     if (
         len(first_run.mentions) > 1
         or WORD.search(page.text, 0, first.start)
-        or page.around(first_run).asked
+        or page.around(first_run).is_in_question
     ):
         return None
     if page.list_items and not _is_repeated_below(page, first):
@@ -387,7 +387,7 @@ def _is_name_of_option(page: Page, run: Run) -> bool:
     """
     if page.text.startswith(("letter", "Letter"), run.start):
         return False  # "The letter A stands in a circle."
-    before = page.around(run).before
+    before = page.around(run).sentence_before
     if _IN_A_PICTURE.fullmatch(before):
         return False
     if run.first.form != "bare":
@@ -410,7 +410,7 @@ def _named(page: Page) -> Read[int] | None:
     """The option that is said to fit, to match, or to be more so than others."""
     evidence: list[Evidence] = []
     for run in page.runs:
-        is_said_to_fit = _FITS.match(page.around(run).behind) is not None
+        is_said_to_fit = _FITS.match(page.around(run).sentence_after) is not None
         if is_said_to_fit and page.is_evidence(run) and _is_name_of_option(page, run):
             evidence += run.evidence("named")
     return decide(page.answer, evidence)
@@ -428,7 +428,7 @@ def _text(page: Page) -> Read[int] | None:
     for start, end in _conclusions(page.text):
         evidence: list[Evidence] = []
         for run in page.text_runs:
-            is_hedged = HEDGED.search(page.around(run).before)
+            is_hedged = HEDGED.search(page.around(run).sentence_before)
             if start <= run.start < end and page.is_evidence(run) and not is_hedged:
                 evidence += run.evidence("text")
         reading = decide(page.answer, evidence)

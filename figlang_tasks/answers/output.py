@@ -27,7 +27,7 @@ _ANSWER_TAG = re.compile(
 )
 
 
-def span(output: str) -> tuple[str, int, int]:
+def answer_span(output: str) -> tuple[str, int, int]:
     """The output with line ends in place of thoughts, and where the answer in it starts and
     ends.
     """

@@ -236,11 +236,11 @@ class Page:
         asked.
         """
         around = self.around(run)
-        if around.asked or _is_denied_before(around.before):
+        if around.is_in_question or _is_denied_before(around.sentence_before):
             return False
         if run.first.form != "bracketed" and _SAYS_NO.match(self.text, run.end):
             return False
-        return not is_denied_behind(around.behind)
+        return not is_denied_behind(around.sentence_after)
 
     @cached_property
     def text_runs(self) -> list[Run]:

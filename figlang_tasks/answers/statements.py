@@ -59,11 +59,11 @@ def _stated(around: Around) -> bool | None:
     """Whether a sentence says of its subject what a word in it names: False if it denies it, None
     if neither.
     """
-    before = without_affirming(around.before)
-    said = is_said(around.before)
+    before = without_affirming(around.sentence_before)
+    said = is_said(around.sentence_before)
     if said is None or _OTHER.search(before) or REFUSAL.search(before):
         return None
-    if not said or NOTHING_BEHIND.match(around.behind):
+    if not said or NOTHING_BEHIND.match(around.sentence_after):
         return False
-    is_alone = _ALONE.match(before) and not around.behind.strip(" .!")
+    is_alone = _ALONE.match(before) and not around.sentence_after.strip(" .!")
     return True if is_alone or _STATES.search(before) else None

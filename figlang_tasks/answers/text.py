@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
 
-from figlang_tasks.answers.output import span
+from figlang_tasks.answers.output import answer_span
 from figlang_tasks.answers.words import ANNOUNCED, IN_LOOPS
 
 QUOTED: Final = "\ufffc"
@@ -89,16 +89,16 @@ class Around(NamedTuple):
     (`without_quotations`).
 
     Attributes:
-        back: what stands before it.
-        before: of that, what belongs to its sentence.
-        behind: the rest of its sentence.
-        asked: whether its sentence ends in a question mark.
+        text_before: what stands before it.
+        sentence_before: of that, what belongs to its sentence.
+        sentence_after: the rest of its sentence.
+        is_in_question: whether its sentence ends in a question mark.
     """
 
-    back: str
-    before: str
-    behind: str
-    asked: bool
+    text_before: str
+    sentence_before: str
+    sentence_after: str
+    is_in_question: bool
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class Answer:
     @classmethod
     def of(cls, output: str) -> Answer:
         """The answer in a model's output."""
-        without_thoughts, start, end = span(output)
+        without_thoughts, start, end = answer_span(output)
         raw = without_thoughts[start:end].strip()
         if len(raw) > 2 * _LONGEST_END:
             raw = raw[:_LONGEST_END] + _LEFT_OUT + raw[-_LONGEST_END:]
@@ -214,10 +214,10 @@ class Answer:
         before_start = max(sentence_start, back_start)
         behind_end = min(sentence_end, end + _LOOK_RAW)
         return Around(
-            back=_with_short_quotations(self.text[back_start:start])[-_LOOK:],
-            before=_with_short_quotations(self.text[before_start:start])[-_LOOK:],
-            behind=_with_short_quotations(self.text[end:behind_end])[:_LOOK],
-            asked=self.text[sentence_end : sentence_end + 1] == "?",
+            text_before=_with_short_quotations(self.text[back_start:start])[-_LOOK:],
+            sentence_before=_with_short_quotations(self.text[before_start:start])[-_LOOK:],
+            sentence_after=_with_short_quotations(self.text[end:behind_end])[:_LOOK],
+            is_in_question=self.text[sentence_end : sentence_end + 1] == "?",
         )
 
     def mentions(
@@ -231,7 +231,7 @@ class Answer:
             edges.update(match.span())
         for match in word.finditer(self.text):
             around = self.around(*match.span())
-            if not around.asked and edges.isdisjoint(match.span()):
+            if not around.is_in_question and edges.isdisjoint(match.span()):
                 yield match, around
 
     @cached_property

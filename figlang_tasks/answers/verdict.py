@@ -67,7 +67,7 @@ class Evidence(NamedTuple):
     rule: str
 
 
-def opened(output: str | None) -> Answer | Read[Any]:
+def find_answer(output: str | None) -> Answer | Read[Any]:
     """The answer in an output, or the result of reading an output that has none.
 
     Raises:
@@ -101,7 +101,7 @@ def decide(answer: Answer, evidence: Iterable[Evidence]) -> Read[Any] | None:
     return Read(None, "ambiguous", "conflict")
 
 
-def by_marks(
+def read_marked_parts(
     output: str | None,
     read: Callable[[Answer], Read[Value]],
     prompt_texts: Sequence[str] | None = None,
@@ -121,7 +121,7 @@ def by_marks(
             (`Answer.without_quotations`).
         boxes: whether boxes are marks; False if `read` knows them.
     """
-    answer = opened(output)
+    answer = find_answer(output)
     if isinstance(answer, Read):
         return answer
 

@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache, partial
 from figlang_tasks.answers.checkboxes import Checkbox, checkboxes, ticked
 from figlang_tasks.answers.statements import find_statements
 from figlang_tasks.answers.text import Answer, Around
-from figlang_tasks.answers.verdict import Evidence, Read, by_marks, decide
+from figlang_tasks.answers.verdict import Evidence, Read, decide, read_marked_parts
 from figlang_tasks.answers.words import (
     CJK,
     CORRECTION,
@@ -59,7 +59,7 @@ def yes_no(
         TypeError: `output` is neither str nor None.
     """
     topic = re.compile(rf"\b(?:{about})\b", re.I) if about is not None else None
-    return by_marks(output, partial(_read, topic=topic), prompt_texts)
+    return read_marked_parts(output, partial(_read, topic=topic), prompt_texts)
 
 
 def _read(answer: Answer, topic: re.Pattern[str] | None) -> Read[bool]:
@@ -202,7 +202,7 @@ class _Mention:
 
     def ellipsis(self) -> Evidence | None:
         """What the rest of its sentence states without naming the topic: "it does not"."""
-        rest = _ELLIPSIS.match(self.around.behind)
+        rest = _ELLIPSIS.match(self.around.sentence_after)
         if rest is None:
             return None
         is_denied = rest["denied"] is not None or rest["none"] is not None
@@ -221,18 +221,20 @@ def _is_answer(around: Around, is_truth: bool) -> bool | None:
     """Whether what stands around a word announces it as the answer: False if it denies that, None
     if neither.
     """
-    it_is = _IT_IS.search(around.before[-_TAIL:])
-    is_answer = is_announced(_without_letter(around.back), _without_letter(around.before))
+    it_is = _IT_IS.search(around.sentence_before[-_TAIL:])
+    is_answer = is_announced(
+        _without_letter(around.text_before), _without_letter(around.sentence_before)
+    )
     if it_is is not None and not is_truth:
         is_answer = it_is["denied"] is None
-    return None if _CONDITIONAL_BEHIND.match(around.behind) else is_answer
+    return None if _CONDITIONAL_BEHIND.match(around.sentence_after) else is_answer
 
 
 @lru_cache(maxsize=IN_LOOPS)
 def _is_set_off(around: Around, is_truth: bool) -> bool:
-    before, behind = around.before, around.behind
+    before, behind = around.sentence_before, around.sentence_after
     if is_truth:
-        return not _WORD_SIGN.search(around.back + behind)
+        return not _WORD_SIGN.search(around.text_before + behind)
     if _SPEECH.search(before):
         return False
     if _OPENS.match(before):
@@ -257,7 +259,8 @@ class _Page:
         if not _EITHER.search(self.answer.text):
             return words
         return [
-            (word, around._replace(before=_EITHER.sub("", around.before))) for word, around in words
+            (word, around._replace(sentence_before=_EITHER.sub("", around.sentence_before)))
+            for word, around in words
         ]
 
     @cached_property

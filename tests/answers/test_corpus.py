@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from figlang_tasks.answers.entailment import entailment
 from figlang_tasks.answers.option import option
-from figlang_tasks.answers.output import span
+from figlang_tasks.answers.output import answer_span
 from figlang_tasks.answers.text import Answer
 from figlang_tasks.answers.verdict import Read
 from figlang_tasks.answers.yes_no import yes_no
@@ -196,7 +196,7 @@ TEXTS = st.lists(PIECES, max_size=5).map("".join)
 def test_an_answer_is_a_part_of_the_output(text: str) -> None:
     answer = Answer.of(text)
     assert len(answer.text) == len(answer.raw)
-    raw, start, end = span(text)
+    raw, start, end = answer_span(text)
     assert len(raw) == len(text) and answer.raw == raw[start:end].strip()
     # a thought is line ends
     assert all(sign in (own, "\n") for sign, own in zip(raw, text, strict=True))
