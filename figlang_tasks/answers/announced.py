@@ -7,7 +7,14 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 from figlang_tasks.answers.choices import Mention
-from figlang_tasks.answers.page import ENDS_A_HEAD, HEDGED, WORD, Page, Run, is_denied_behind
+from figlang_tasks.answers.option_analysis import (
+    ENDS_A_HEAD,
+    HEDGED,
+    WORD,
+    MentionGroup,
+    OptionAnalysis,
+    is_denied_after,
+)
 from figlang_tasks.answers.text import BLANK_LINE
 from figlang_tasks.answers.verdict import Evidence, Read
 from figlang_tasks.answers.words import ANNOUNCED, ANNOUNCED_NONE, CORRECTION, IN_LOOPS
@@ -86,7 +93,7 @@ _IS_THE_BEST = re.compile(
     r" best)\b",
     re.I,
 )
-_MOST_CORRECTIONS = 3  # options behind an announcement that are looked at
+_MOST_CORRECTIONS = 3  # options after an announcement that are looked at
 _LEADS_ON = (":", "is", "be", "=")
 _LEAD_LINE = re.compile(r"\b(?:is|be|that|towards?)\s?:\s*\Z", re.I)
 _CORRESPONDS = re.compile(
@@ -96,80 +103,88 @@ _CORRESPONDS = re.compile(
 )
 
 
-def announced_option(page: Page) -> Read[int] | None:
-    """The option behind the last announcement, or that is said to be the answer."""
-    boxes = list(_boxes(page))
-    announced_run = _last_run(page, _is_announced)
-    if announced_run is None and not boxes:
-        announced_run = _corresponding_run(page)
+def announced_option(analysis: OptionAnalysis) -> Read[int] | None:
+    """The option after the last announcement, or that is said to be the answer."""
+    boxes = list(_boxes(analysis))
+    announced_group = _last_group(analysis, _is_announced)
+    if announced_group is None and not boxes:
+        announced_group = _corresponding_group(analysis)
     announcements = [[box] for box in boxes[-1:]]
-    if announced_run is not None:
-        announcements.append(announced_run.evidence("announced"))
+    if announced_group is not None:
+        announcements.append(announced_group.evidence("announced"))
     if not announcements:
         return None
 
     last = max(announcements, key=lambda announcement: announcement[0].start)
-    if any(none.start() > last[-1].end for none in ANNOUNCED_NONE.finditer(page.text)):
+    if any(none.start() > last[-1].end for none in ANNOUNCED_NONE.finditer(analysis.text)):
         return Read(None, "refused", "refusal")
     values = {evidence.value for evidence in last}
     if last[0] in boxes:
         values.update(box.value for box in boxes)
     mention = Mention(last[0].value, last[0].start, last[0].end, "bare")
-    if len(values) > 1 or page.contradicts_its_text(mention) or _goes_on_as_list(page, mention):
+    if (
+        len(values) > 1
+        or analysis.contradicts_its_text(mention)
+        or _goes_on_as_list(analysis, mention)
+    ):
         return Read(None, "ambiguous", "conflict")
-    if _is_of_other_text(page, mention):
+    if _is_of_other_text(analysis, mention):
         return Read(None, "ambiguous", "conflict")
-    return _corrected(page, last) or Read(last[0].value, "read", "announced")
+    return _corrected(analysis, last) or Read(last[0].value, "read", "announced")
 
 
-def _corrected(page: Page, announcement: list[Evidence]) -> Read[int] | None:
-    """The option that stands behind a correction of an announcement: "Answer: A. Wait, no, B."."""
+def _corrected(analysis: OptionAnalysis, announcement: list[Evidence]) -> Read[int] | None:
+    """The option that stands after a correction of an announcement: "Answer: A. Wait, no, B."."""
     end = announcement[-1].end
-    behind = [run for run in page.runs if run.start > end and not run.is_echo][:_MOST_CORRECTIONS]
+    after = [group for group in analysis.groups if group.start > end and not group.is_echo][
+        :_MOST_CORRECTIONS
+    ]
     corrected = []
-    for run in behind:
-        if page.is_evidence(run) and CORRECTION.search(page.text, end, run.start):
-            corrected += run.evidence("correction")
+    for group in after:
+        if analysis.is_evidence(group) and CORRECTION.search(analysis.text, end, group.start):
+            corrected += group.evidence("correction")
     if len({evidence.value for evidence in corrected}) > 1:
         return Read(None, "ambiguous", "conflict")
     return Read(corrected[0].value, "read", "correction") if corrected else None
 
 
-def _is_of_other_text(page: Page, mention: Mention) -> bool:
+def _is_of_other_text(analysis: OptionAnalysis, mention: Mention) -> bool:
     """Whether the answer says the text of another option before a letter, and never that of the
     letter.
     """
-    if mention.value in {run.first.value for run in page.text_runs}:
+    if mention.value in {group.first.value for group in analysis.text_groups}:
         return False
     before = [
-        run
-        for run in page.text_runs
-        if run.end <= mention.start and _LETTERS.search(page.text, run.start, run.end)
+        group
+        for group in analysis.text_groups
+        if group.end <= mention.start and _LETTERS.search(analysis.text, group.start, group.end)
     ]
-    return any(_is_text_said(page, run) for run in before)
+    return any(_is_text_said(analysis, group) for group in before)
 
 
-def _last_run(page: Page, is_announced: Callable[[Page, Run], bool]) -> Run | None:
-    """The last run of mentions that is announced; one of all options is the echo of the
+def _last_group(
+    analysis: OptionAnalysis, is_announced: Callable[[OptionAnalysis, MentionGroup], bool]
+) -> MentionGroup | None:
+    """The last group of mentions that is announced; one of all options is the echo of the
     question.
     """
-    for run in reversed(page.runs):
-        if not run.is_echo and is_announced(page, run):
-            return run
+    for group in reversed(analysis.groups):
+        if not group.is_echo and is_announced(analysis, group):
+            return group
     return None
 
 
-def _is_announced(page: Page, run: Run) -> bool:
+def _is_announced(analysis: OptionAnalysis, group: MentionGroup) -> bool:
     """Whether options are announced as the answer, and the announcement is not denied or
     conditional.
     """
-    around = page.around(run)
-    if around.is_in_question or is_denied_behind(around.sentence_after):
+    around = analysis.around(group)
+    if around.is_in_question or is_denied_after(around.sentence_after):
         return False
-    if _is_last_paragraph(page, run):
+    if _is_last_paragraph(analysis, group):
         return True
     before = around.sentence_before
-    if page.opens_line(run.first) and around.text_before.rstrip().endswith(_LEADS_ON):
+    if analysis.opens_line(group.first) and around.text_before.rstrip().endswith(_LEADS_ON):
         before = around.text_before  # "The answer is:\n\n(B)"
         if _LEAD_LINE.search(before) and not _NO_ANNOUNCEMENT.search(before.rstrip(": \n")):
             return True
@@ -177,7 +192,7 @@ def _is_announced(page: Page, run: Run) -> bool:
         return False
     if _announces(before):
         return True
-    return page.is_evidence(run) and _IS_THE_ANSWER.match(around.sentence_after) is not None
+    return analysis.is_evidence(group) and _IS_THE_ANSWER.match(around.sentence_after) is not None
 
 
 @lru_cache(maxsize=IN_LOOPS)
@@ -193,25 +208,27 @@ def _announces(before: str) -> bool:
     )
 
 
-def best_option(page: Page) -> Read[int] | None:
+def best_option(analysis: OptionAnalysis) -> Read[int] | None:
     """The last option that is said to be the best, or the only one."""
-    run = _last_run(page, _is_said_to_be_best)
-    if run is None:
+    group = _last_group(analysis, _is_said_to_be_best)
+    if group is None:
         return None
-    if len({mention.value for mention in run.mentions}) > 1 or page.contradicts_its_text(run.first):
+    if len({mention.value for mention in group.mentions}) > 1 or analysis.contradicts_its_text(
+        group.first
+    ):
         return Read(None, "ambiguous", "conflict")
-    return Read(run.first.value, "read", "announced")
+    return Read(group.first.value, "read", "announced")
 
 
-def _is_said_to_be_best(page: Page, run: Run) -> bool:
+def _is_said_to_be_best(analysis: OptionAnalysis, group: MentionGroup) -> bool:
     """Whether an option is said to be the best or the only one: less than the announcement of an
     answer.
     """
-    around = page.around(run)
+    around = analysis.around(group)
     before = around.sentence_before
-    if not page.is_evidence(run) or _is_no_announcement(before):
+    if not analysis.is_evidence(group) or _is_no_announcement(before):
         return False
-    if _SURELY.search(before) and ENDS_A_HEAD.match(page.text, run.end):
+    if _SURELY.search(before) and ENDS_A_HEAD.match(analysis.text, group.end):
         return True
     return _is_best_before(before) or _IS_THE_BEST.match(around.sentence_after) is not None
 
@@ -221,51 +238,51 @@ def _is_best_before(before: str) -> bool:
     return bool(_SAID_TO_BE_BEST.search(before) or _ONLY_THIS.search(before))
 
 
-def _is_last_paragraph(page: Page, run: Run) -> bool:
+def _is_last_paragraph(analysis: OptionAnalysis, group: MentionGroup) -> bool:
     """Whether an option alone is the last paragraph, and no item of a list that is cut off."""
     if (
-        WORD.search(page.text, run.end)
-        or not page.opens_line(run.first)
-        or page.is_in_list(run.first)
+        WORD.search(analysis.text, group.end)
+        or not analysis.opens_line(group.first)
+        or analysis.is_in_list(group.first)
     ):
         return False
-    return BLANK_LINE.search(page.text, max(0, run.start - 12), run.start) is not None
+    return BLANK_LINE.search(analysis.text, max(0, group.start - 12), group.start) is not None
 
 
-def _corresponding_run(page: Page) -> Run | None:
+def _corresponding_group(analysis: OptionAnalysis) -> MentionGroup | None:
     """The one option that something is said to correspond to: less than the announcement of an
     answer.
     """
-    corresponding = [run for run in page.runs if _corresponds(page, run)]
-    if len({run.first.value for run in corresponding}) > 1:
+    corresponding = [group for group in analysis.groups if _corresponds(analysis, group)]
+    if len({group.first.value for group in corresponding}) > 1:
         return None
     return corresponding[-1] if corresponding else None
 
 
-def _corresponds(page: Page, run: Run) -> bool:
-    is_offered = 0 <= run.first.value < page.choices.count and not run.is_echo
+def _corresponds(analysis: OptionAnalysis, group: MentionGroup) -> bool:
+    is_offered = 0 <= group.first.value < analysis.choices.count and not group.is_echo
     return (
         is_offered
-        and page.is_evidence(run)
-        and _CORRESPONDS.search(page.around(run).sentence_before) is not None
+        and analysis.is_evidence(group)
+        and _CORRESPONDS.search(analysis.around(group).sentence_before) is not None
     )
 
 
-def _goes_on_as_list(page: Page, mention: Mention) -> bool:
+def _goes_on_as_list(analysis: OptionAnalysis, mention: Mention) -> bool:
     """Whether the option opens its line, and another the next: "I would say:\\n(B) ...\\n(C)
     ...".
     """
-    if not page.opens_line(mention):
+    if not analysis.opens_line(mention):
         return False
-    line_end = page.text.find("\n", mention.end)
+    line_end = analysis.text.find("\n", mention.end)
     if line_end < 0:
         return False
-    next_line_end = page.text.find("\n", line_end + 1)
+    next_line_end = analysis.text.find("\n", line_end + 1)
     if next_line_end < 0:
-        next_line_end = len(page.text)
-    for other in page.list_items:
+        next_line_end = len(analysis.text)
+    for other in analysis.list_items:
         is_in_next_line = line_end < other.start <= next_line_end
-        if other.value != mention.value and is_in_next_line and page.opens_line(other):
+        if other.value != mention.value and is_in_next_line and analysis.opens_line(other):
             return True
     return False
 
@@ -285,19 +302,19 @@ _NEXT_IN_BOX = re.compile(
 _LONGEST_BOX = 200
 
 
-def _boxes(page: Page) -> Iterator[Evidence]:
-    """The options in LaTeX's boxes: a name, perhaps with its text behind it; nothing of a
+def _boxes(analysis: OptionAnalysis) -> Iterator[Evidence]:
+    """The options in LaTeX's boxes: a name, perhaps with its text after it; nothing of a
     formula.
     """
-    for box in _BOX.finditer(page.text):
+    for box in _BOX.finditer(analysis.text):
         if box["name"]:
             names = [box["name"]]
         else:
             names = _names_in_box(
-                _up_to_closing_brace(page.text[box.end() : box.end() + _LONGEST_BOX])
+                _up_to_closing_brace(analysis.text[box.end() : box.end() + _LONGEST_BOX])
             )
         for name in names:
-            if name.isdigit() == (page.choices.names == "numbers"):
+            if name.isdigit() == (analysis.choices.names == "numbers"):
                 value = int(name) - 1 if name.isdigit() else ord(name.upper()) - ord("A")
                 yield Evidence(value, box.start(), box.end(), "announced")
 
@@ -337,29 +354,29 @@ _ENDS_A_TEXT = re.compile(
 )
 
 
-def announced_text(page: Page) -> Read[int] | None:
-    """The option whose text is announced as letters are, or stands behind "is"; the last such
+def announced_text(analysis: OptionAnalysis) -> Read[int] | None:
+    """The option whose text is announced as letters are, or stands after "is"; the last such
     one.
     """
-    for run in reversed(page.text_runs):
-        if not _is_text_said(page, run):
+    for group in reversed(analysis.text_groups):
+        if not _is_text_said(analysis, group):
             continue
         beside = [
             mention
-            for mention in page.mentions
-            if _BESIDE_TEXT.fullmatch(page.text, run.end, mention.start)
+            for mention in analysis.mentions
+            if _BESIDE_TEXT.fullmatch(analysis.text, group.end, mention.start)
         ]
-        if any(mention.value != run.first.value for mention in beside):
+        if any(mention.value != group.first.value for mention in beside):
             return Read(None, "ambiguous", "conflict")
-        return Read(run.first.value, "read", "announced")
+        return Read(group.first.value, "read", "announced")
     return None
 
 
-def _is_text_said(page: Page, run: Run) -> bool:
-    before = page.around(run).sentence_before
+def _is_text_said(analysis: OptionAnalysis, group: MentionGroup) -> bool:
+    before = analysis.around(group).sentence_before
     if _NOT_THIS_BUT.search(before):
         return True
-    if _NO_ANNOUNCEMENT.search(before) or HEDGED.search(before) or not page.is_evidence(run):
+    if _NO_ANNOUNCEMENT.search(before) or HEDGED.search(before) or not analysis.is_evidence(group):
         return False
     is_announced = (
         ANNOUNCED.search(before)
@@ -367,4 +384,4 @@ def _is_text_said(page: Page, run: Run) -> bool:
         or _SAID_TO_BE_BEST.search(before)
         or _SAYS.search(before)
     )
-    return bool(is_announced and _ENDS_A_TEXT.match(page.text, run.end))
+    return bool(is_announced and _ENDS_A_TEXT.match(analysis.text, group.end))

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from figlang_tasks.answers.verdict import Evidence
 from figlang_tasks.answers.words import AFTER_NO_WORD, BEFORE_NO_WORD
 
 Form: TypeAlias = Literal[
@@ -64,6 +65,10 @@ class Mention:
     end: int
     form: Form
 
+    def evidence(self, rule: str) -> Evidence:
+        """The mention as evidence for its option, by this rule."""
+        return Evidence(self.value, self.start, self.end, rule)
+
 
 # --- the forms of a name ---
 
@@ -79,19 +84,19 @@ _LONGEST_BRACKET = 80
 _CLOSED_BY = {"(": ")", "[": "]", "<": ">", '"': '"', "'": "'"}
 # "U.S.A", "R&B", "O'B" and "x-B" name no option, nor does "B's" or "B-movie".
 _APART_BEFORE = rf"{AFTER_NO_WORD}(?<![&.\\-])(?<!\w')(?<!\b[Nn]/)"
-_APART_BEHIND = rf"{BEFORE_NO_WORD}(?!['&-]\w|\.\w)"
+_APART_AFTER = rf"{BEFORE_NO_WORD}(?!['&-]\w|\.\w)"
 
 # A bare "A" is an article but before these words, and "I" a pronoun but at the end of a line.
-_BEHIND_THE_NAME_A = (
+_AFTER_THE_NAME_A = (
     r"(?:is|isn't|was|are|and|or|nor|because|since|as|but|rather|over|than|with|for|if|in|on|to|at|would|could|should|can"
     r"|can't|cannot|may|might|does|doesn't|has|had|will|must|seems|appears|looks|shows|depicts|displays|fits|matches"
     r"|represents|illustrates|portrays|conveys|captures|corresponds|visualizes|expresses|reflects|makes|also|clearly|better"
     r"|more|most|best (?:\w+s|describes|match)|only)\b"
 )
-# "Answer: A The man ..." begins a sentence behind the name.
+# "Answer: A The man ..." begins a sentence after the name.
 _NEXT_SENTENCE = r"(?:The|This|That|These|It|Because|Since|Explanation|Reason|Here|Hope)\b"
 _CAPITAL = (
-    rf"(?:A(?!\x20(?!{_BEHIND_THE_NAME_A}|{_NEXT_SENTENCE})[\w\"'])|[B-HJ-Z]"
+    rf"(?:A(?!\x20(?!{_AFTER_THE_NAME_A}|{_NEXT_SENTENCE})[\w\"'])|[B-HJ-Z]"
     r"|I(?=[^\w\n']*(?:\n|\Z)|,\s(?:because|since|as|which)\b)|\AI(?=[.:]\s))"
 )
 
@@ -106,13 +111,13 @@ _LETTER_BEFORE_A_BRACKET = re.compile(
 _LABELLED_LETTER = re.compile(
     rf"(?:{AFTER_NO_WORD}(?i:{NOUN})[ #]{{1,3}}|(?:图片?|选?项|選?項|片)[\s:]?)"
     # "image a man": a small "a" is a name at the end of a line alone
-    rf"(?P<letter>(?:[A-Z]|[b-z]|a(?=[^\w\n']{{0,9}}(?:\n|\Z))){_APART_BEHIND})",
+    rf"(?P<letter>(?:[A-Z]|[b-z]|a(?=[^\w\n']{{0,9}}(?:\n|\Z))){_APART_AFTER})",
 )
 _BARE_LETTER = re.compile(
-    rf"{_APART_BEFORE}(?P<letter>{_CAPITAL}{_APART_BEHIND})(?:\s?[选選][项項])?"
+    rf"{_APART_BEFORE}(?P<letter>{_CAPITAL}{_APART_AFTER})(?:\s?[选選][项項])?"
 )
 # A small letter without brackets is a name where it is all of an answer, heads it, or ends it as
-# what something is: "b", "b. The boat", "it is b". Behind other words it is an article, or a word
+# what something is: "b", "b. The boat", "it is b". After other words it is an article, or a word
 # that is cut off.
 _SMALL_LETTER_AT_HEAD = re.compile(r"\A\W*(?P<letter>[a-z])(?=\W*\Z|[.:]\s)")
 _SMALL_LETTER_AT_END = re.compile(

@@ -44,7 +44,7 @@ def entailment(output: str | None, prompt_texts: Sequence[str] = ()) -> Read[Lab
 
     Hedged and asked mentions, quoted sentences and the echo of the options say nothing. Different
     answers of one tier are ambiguous (``conflict``) unless the last corrects the others
-    (``correction``): two labels behind one announcement, a denial beside a stance of the contrary,
+    (``correction``): two labels after one announcement, a denial beside a stance of the contrary,
     and a statement that is denied, if both are about the same quoted sentences.
 
     Args:
@@ -63,9 +63,9 @@ def entailment(output: str | None, prompt_texts: Sequence[str] = ()) -> Read[Lab
 
 
 def _read(answer: Answer) -> Read[Label]:
-    page = _Page(answer)
+    analysis = _Analysis(answer)
     for tier in _TIERS:
-        reading = tier(page)
+        reading = tier(analysis)
         if reading is not None:
             return reading
     if REFUSAL.search(answer.text):
@@ -76,7 +76,7 @@ def _read(answer: Answer) -> Read[Label]:
 
 
 @dataclass(frozen=True)
-class _Page:
+class _Analysis:
     """An answer, and what it says of the labels."""
 
     answer: Answer
@@ -131,7 +131,7 @@ class _Page:
 
     @cached_property
     def verdicts(self) -> list[Remark]:
-        """The denials that are verdicts, if the text behind none of them says that the two are
+        """The denials that are verdicts, if the text after none of them says that the two are
         unrelated.
         """
         denials = [remark for remark in self.remarks if remark.standing == "denied"]
@@ -155,7 +155,7 @@ _JOINED = re.compile(
     r"[^\S\n]?[\"')\]]{0,2}[^\S\n]?(?:[,;/&+]|[:>=-]{1,2}|\b(?:and|or)\b)?\s?(?:(?:also|an?)\s)?[\"'(\[]{0,2}",
     re.I,
 )
-"""What joins two labels behind one announcement."""
+"""What joins two labels after one announcement."""
 _SAYS_NEITHER = re.compile(r"\bneither\b", re.I)
 _NOT_EITHER = re.compile(
     r"(?:\b(?:not|neither|nor|never|cannot)|n't)\s(?:\w+ly\s)?(?:entail\w* (?:or|nor) contrad"
@@ -170,99 +170,105 @@ _NEUTRAL = re.compile(
     r"|\bneutral\b(?! (?:expression|face|tone|background|colou?rs?|pose|look))",
     re.I,
 )
-_NEAR = 200  # signs behind a denial in which the answer may say that the two are unrelated
+_NEAR = 200  # signs after a denial in which the answer may say that the two are unrelated
 
 
-def _label(page: _Page) -> Read[Label] | None:
-    """The label behind the last announcement, unless another stands beside it or corrects it."""
-    number, last = page.last_announcement
+def _label(analysis: _Analysis) -> Read[Label] | None:
+    """The label after the last announcement, unless another stands beside it or corrects it."""
+    number, last = analysis.last_announcement
     last_neither = max(
-        (neither.start() for neither in _ANNOUNCED_NEITHER.finditer(page.text)), default=-1
+        (neither.start() for neither in _ANNOUNCED_NEITHER.finditer(analysis.text)), default=-1
     )
     if last is None or last_neither > last.end:
         return _NEITHER if last_neither >= 0 else None
-    if _OR_NEITHER.match(page.text, last.end):
+    if _OR_NEITHER.match(analysis.text, last.end):
         return _CONFLICT
 
     reading: Read[Label] = Read(last.value, "read", "label")
-    for before, mention in itertools.pairwise(page.mentions[max(0, number - 1) :]):
+    for before, mention in itertools.pairwise(analysis.mentions[max(0, number - 1) :]):
         is_beside_last = last.start in (before.start, mention.start)
         if is_beside_last and before.label != mention.label:
-            if _JOINED.fullmatch(page.text, before.end, mention.start):
+            if _JOINED.fullmatch(analysis.text, before.end, mention.start):
                 return _CONFLICT
-        is_correction = mention.is_alone and CORRECTION.search(page.text, before.end, mention.end)
+        is_correction = mention.is_alone and CORRECTION.search(
+            analysis.text, before.end, mention.end
+        )
         if is_correction and mention.start > last.start:
             reading = Read(mention.label, "read", "correction")
     return reading
 
 
-def _checked(page: _Page) -> Read[Label] | None:
+def _checked(analysis: _Analysis) -> Read[Label] | None:
     """The box that is ticked."""
-    return decide(page.answer, ticked(page.boxes, _label_of))
+    return decide(analysis.answer, ticked(analysis.boxes, _label_of))
 
 
 def _label_of(word: re.Match[str]) -> Label:
     return 1 if word[0].lower().startswith("entail") else 0
 
 
-def _word(page: _Page) -> Read[Label] | None:
+def _word(analysis: _Analysis) -> Read[Label] | None:
     """The label that stands alone."""
-    alone = [mention for mention in page.mentions if mention.is_alone]
+    alone = [mention for mention in analysis.mentions if mention.is_alone]
     return decide(
-        page.answer,
+        analysis.answer,
         [Evidence(mention.label, mention.start, mention.end, "word") for mention in alone],
     )
 
 
-def _neither(page: _Page) -> Read[Label] | None:
+def _neither(analysis: _Analysis) -> Read[Label] | None:
     """None where the answer begins with "neutral", or denies both labels and states none."""
-    if NEUTRAL.match(page.text):
+    if NEUTRAL.match(analysis.text):
         return _NEITHER
-    denies_either = _NOT_EITHER.search(page.text) is not None
-    denied_labels = {remark.label for remark in page.remarks if remark.is_denied}
+    denies_either = _NOT_EITHER.search(analysis.text) is not None
+    denied_labels = {remark.label for remark in analysis.remarks if remark.is_denied}
     if not denies_either and len(denied_labels) < 2:
         return None
-    if not any(remark.standing == "said" for remark in page.remarks):
+    if not any(remark.standing == "said" for remark in analysis.remarks):
         return _NEITHER
     return _CONFLICT if denies_either else None
 
 
-def _statement(page: _Page) -> Read[Label] | None:
+def _statement(analysis: _Analysis) -> Read[Label] | None:
     """The label that is said of the image or the sentences, and not denied of the same ones."""
-    said = [remark for remark in page.label_remarks if remark.standing == "said"]
+    said = [remark for remark in analysis.label_remarks if remark.standing == "said"]
     if not said:
         return None
-    topics = {page.topic(remark) for remark in said}
+    topics = {analysis.topic(remark) for remark in said}
     contrary = [
-        remark for remark in page.label_remarks if remark.is_denied and page.topic(remark) in topics
+        remark
+        for remark in analysis.label_remarks
+        if remark.is_denied and analysis.topic(remark) in topics
     ]
-    return decide(page.answer, [remark.evidence("statement") for remark in [*said, *contrary]])
+    return decide(analysis.answer, [remark.evidence("statement") for remark in [*said, *contrary]])
 
 
-def _denial(page: _Page) -> Read[Label] | None:
+def _denial(analysis: _Analysis) -> Read[Label] | None:
     """The label that is left where the other is denied, if no stance and no name says the contrary;
     else the stance.
     """
-    denied_labels = {remark.label for remark in page.verdicts}
+    denied_labels = {remark.label for remark in analysis.verdicts}
     contrary = []
-    for remark in page.label_remarks:
+    for remark in analysis.label_remarks:
         if remark.standing == "named" and remark.is_predicate and remark.label in denied_labels:
             contrary.append(remark)
 
-    evidence = [remark.evidence("denial") for remark in [*page.verdicts, *contrary]]
-    evidence += [remark.evidence("stance") for remark in page.stances if remark.standing == "said"]
-    return decide(page.answer, evidence)
+    evidence = [remark.evidence("denial") for remark in [*analysis.verdicts, *contrary]]
+    evidence += [
+        remark.evidence("stance") for remark in analysis.stances if remark.standing == "said"
+    ]
+    return decide(analysis.answer, evidence)
 
 
-def _unrelated(page: _Page) -> Read[Label] | None:
+def _unrelated(analysis: _Analysis) -> Read[Label] | None:
     """None where a denial is no verdict because the two are unrelated, or the answer says
     "neither".
     """
-    has_denial = any(remark.standing == "denied" for remark in page.remarks)
-    return _NEITHER if has_denial or _SAYS_NEITHER.search(page.text) else None
+    has_denial = any(remark.standing == "denied" for remark in analysis.remarks)
+    return _NEITHER if has_denial or _SAYS_NEITHER.search(analysis.text) else None
 
 
-_TIERS: tuple[Callable[[_Page], Read[Label] | None], ...] = (
+_TIERS: tuple[Callable[[_Analysis], Read[Label] | None], ...] = (
     _label,
     _checked,
     _word,

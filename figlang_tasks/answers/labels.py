@@ -25,7 +25,7 @@ from figlang_tasks.answers.words import (
     CONDITION,
     DENIAL,
     IN_LOOPS,
-    NOTHING_BEHIND,
+    NOTHING_AFTER,
     is_announced,
     is_hedged,
     is_said,
@@ -54,7 +54,7 @@ class Remark:
         start: where its name begins.
         end: where its name ends.
         standing: what is said of it.
-        is_predicate: whether it is named behind a form of "to be".
+        is_predicate: whether it is named after a form of "to be".
     """
 
     label: Label
@@ -96,7 +96,7 @@ _GIVEN = re.compile(
     re.I,
 )
 _NOT_DIRECTLY = re.compile(r"(?:\bnot|n't)\s(?:be\s)?\Z", re.I)
-_IF_BEHIND = re.compile(
+_IF_AFTER = re.compile(
     r"[^,;:.!?\n]{0,60}\b(?:if|unless|provided that)\b|\s(?:the )?(?:opposite|contrary|negation)\b",
     re.I,
 )
@@ -110,14 +110,14 @@ _ALONE_BEFORE = re.compile(
     r"(?:[\W\d]|\b(?:correction|wait|no|oops|sorry|actually|rather|i (?:mean|meant))\b){0,40}\Z",
     re.I,
 )
-_ALONE_BEHIND = re.compile(r"""["')\]]*\s*(?:[.:,;(-]|\Z)""")
+_ALONE_AFTER = re.compile(r"""["')\]]*\s*(?:[.:,;(-]|\Z)""")
 # "Entailment: no"
 _SAYS_NO = re.compile(
     r"[\"')\]]{0,2}\s{0,2}[:=-]\s{0,2}(?:no|false)\b(?=\s{0,2}(?:[.,;\n)]|\Z))", re.I
 )
 
 # "contradicts hardly anything"; 'contradicts "Entails"'; "a contradiction of itself"
-_LITTLE_BEHIND = re.compile(
+_LITTLE_AFTER = re.compile(
     r"\s(?:hardly|barely|scarcely|almost|little|very little|few|only)\b", re.I
 )
 _OF_LABEL = re.compile(r"\b(?:contradicts?|entails?) [\"']\Z", re.I)
@@ -183,22 +183,22 @@ class Mention:
     @property
     def is_alone(self) -> bool:
         """Whether it is a line, a heading or a sentence of its own."""
-        before, behind = self.around.sentence_before, self.around.sentence_after
-        is_heading = _ALONE_BEFORE.match(before) and _ALONE_BEHIND.match(behind)
-        return bool(is_heading) and not _SAYS_NO.match(behind)
+        before, after = self.around.sentence_before, self.around.sentence_after
+        is_heading = _ALONE_BEFORE.match(before) and _ALONE_AFTER.match(after)
+        return bool(is_heading) and not _SAYS_NO.match(after)
 
     def announcement(self) -> Evidence | None:
         """The label that an announcement before it gives; "LABEL: not entailment" gives
         contradiction.
         """
-        if _IF_BEHIND.match(self.around.sentence_after):
+        if _IF_AFTER.match(self.around.sentence_after):
             return None
         is_label = is_announced(self.around.text_before, self.around.sentence_before)
         if is_label is None:
             is_label = _is_given(self.around.sentence_before)
         if is_label is None:
             return None
-        if NOTHING_BEHIND.match(self.around.sentence_after):
+        if NOTHING_AFTER.match(self.around.sentence_after):
             is_label = not is_label
         return Evidence(
             self.label if is_label else other_label(self.label), self.start, self.end, "label"
@@ -215,7 +215,7 @@ class Mention:
 
 @lru_cache(maxsize=IN_LOOPS)
 def _is_given(before: str) -> bool | None:
-    """Whether a verb gives the label behind it: "I label this as"; False if it is withheld, None if
+    """Whether a verb gives the label after it: "I label this as"; False if it is withheld, None if
     neither.
     """
     given = _GIVEN.search(before)
@@ -234,33 +234,33 @@ def _standing(around: Around, form: Form) -> Standing | None:
     """What a sentence says of a label in it, which it names in this form; None if it leaves it
     open.
     """
-    before, behind = around.sentence_before, around.sentence_after
+    before, after = around.sentence_before, around.sentence_after
     if CONDITION.match(before) or _OF_LABEL.search(before):
         return None
-    if _IF_BEHIND.match(behind) or _LITTLE_BEHIND.match(behind) or _REPORTED.search(before):
+    if _IF_AFTER.match(after) or _LITTLE_AFTER.match(after) or _REPORTED.search(before):
         return None
     said = is_said(before)
     if said is None:
         return None
     if not said:
         return "denied" if is_verdict(around, form) else "partly denied"
-    if _ALONE_BEFORE.match(before) and _SAYS_NO.match(behind):
+    if _ALONE_BEFORE.match(before) and _SAYS_NO.match(after):
         return "denied"
 
     has_subject = _has_subject(around, form)
-    if has_subject and NOTHING_BEHIND.match(behind):
+    if has_subject and NOTHING_AFTER.match(after):
         return "denied"
-    if has_subject and not _OF_ITSELF.match(behind):
+    if has_subject and not _OF_ITSELF.match(after):
         return "said"
     return "named" if form == "noun" else None
 
 
 def _has_subject(around: Around, form: Form) -> bool:
     """Whether a label is said of the image, the claim or the sentences."""
-    before, behind = around.sentence_before, around.sentence_after
+    before, after = around.sentence_before, around.sentence_after
     if form == "noun":
         return _IS.search(before) is not None
-    is_related = RELATED.match(behind) is not None
+    is_related = RELATED.match(after) is not None
     if form == "adjective":
         return bool(_ARE.search(before) or (is_related and _THAT_IS.search(before)))
     return bool(_SUBJECT.search(before) or (is_related and _SUBJECT_IF_RELATED.search(before)))

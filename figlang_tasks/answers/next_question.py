@@ -1,6 +1,6 @@
 """Where an answer ends: before a question or a turn that the model invents.
 
-A model that was not tuned for chats goes on behind its answer: with a question about another row,
+A model that was not tuned for chats goes on after its answer: with a question about another row,
 or with the next turn of a chat. What stands there answers another question. These begin it, each at
 the start of a line:
 
@@ -10,7 +10,7 @@ the start of a line:
   than the row's.
 
 The prompt's last question itself ends an answer only if that stands before it; repeated before the
-answer it ends nothing. Nor does anything inside a thought, behind "The question is:", or where no
+answer it ends nothing. Nor does anything inside a thought, after "The question is:", or where no
 word stands before. The prompt alone decides, with the texts of the row that it shows.
 """
 
@@ -183,7 +183,7 @@ _ENDS: Final[Mapping[_Kind, Sequence[_Before]]] = {
     "other": ("answer", "words", "introduction"),
     "turn": ("answer", "words", "introduction"),
 }
-"""Behind what each kind of mark ends an answer."""
+"""After what each kind of mark ends an answer."""
 
 
 class _Mark(NamedTuple):
@@ -246,7 +246,7 @@ def _what_stands_before(mark: _Mark, text: str, start: int) -> _Before:
 
 
 def _is_said_again(mark: _Mark, text: str, start: int) -> bool:
-    """Whether the words before a repetition of the question stand behind it too: the model goes
+    """Whether the words before a repetition of the question stand after it too: the model goes
     round in circles.
     """
     if mark.kind != "repetition":
@@ -307,7 +307,7 @@ def _announced(text: str, start: int, question: PromptQuestion) -> Iterator[_Mar
 
 
 def _new_texts(text: str, start: int, question: PromptQuestion) -> Iterator[_Mark]:
-    """Yield each name of a text ("Claim:") with another text than the row's behind it."""
+    """Yield each name of a text ("Claim:") with another text than the row's after it."""
     if question.labels is None:
         return
     for match in question.labels.finditer(text, start):

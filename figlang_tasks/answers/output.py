@@ -1,4 +1,4 @@
-"""Where the answer stands in an output: behind thoughts, in the model's own turn, in the tag for
+"""Where the answer stands in an output: after thoughts, in the model's own turn, in the tag for
 answers.
 """
 

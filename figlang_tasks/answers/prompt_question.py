@@ -15,7 +15,7 @@ from figlang_tasks.answers.text import BLANK_LINE
 WORD: Final = re.compile(r"\w+")
 LINE_START: Final = r"(?<=\n)[^\w\n]*"
 COLON: Final = r"[^\w\n:\uff1a]{0,4}[:\uff1a]"
-"""A colon behind a word; marks of emphasis may stand between."""
+"""A colon after a word; marks of emphasis may stand between."""
 
 _FEWEST_WORDS: Final = 3
 """So many words begin a question; fewer begin many lines of answers."""
@@ -44,7 +44,7 @@ _SMALL_WORDS = frozenset(
 )
 
 OpeningKind = Literal["repetition", "other", "fixed", "unknown"]
-"""What stands behind an opening: the row's own texts; those of another row; none, since the prompt
+"""What stands after an opening: the row's own texts; those of another row; none, since the prompt
 shows none; or words that may belong to another row, or to an answer."""
 
 
@@ -67,7 +67,7 @@ class Opening:
     Attributes:
         pattern: finds them at the start of a line; its group ``words`` begins with the first of
             them.
-        rest: the words behind them, from the row's first text on; none if the question shows no
+        rest: the words after them, from the row's first text on; none if the question shows no
             text of the row.
         is_short: whether they are so few that they begin many lines of answers ("Idiom: ...") too.
         asks: whether the row's first text is a question itself.
@@ -79,7 +79,7 @@ class Opening:
     asks: bool = False
 
     def compare(self, output: str, start: int) -> tuple[OpeningKind, int]:
-        """What stands behind this opening in an output, from `start` on, and where it ceases to be
+        """What stands after this opening in an output, from `start` on, and where it ceases to be
         the prompt's.
         """
         end = start
@@ -290,9 +290,9 @@ def _places(prompt: str, text: str, end: int) -> Iterator[int]:
     start = prompt.rfind(text, 0, end)
     while start >= 0:
         before = prompt[start - 1 : start] + text[0]
-        behind = text[-1] + prompt[start + len(text) : start + len(text) + 1]
+        after = text[-1] + prompt[start + len(text) : start + len(text) + 1]
         if not (len(before) == 2 and before.isalnum()) and not (
-            len(behind) == 2 and behind.isalnum()
+            len(after) == 2 and after.isalnum()
         ):
             yield start
         start = prompt.rfind(text, 0, start + len(text) - 1)
@@ -300,15 +300,15 @@ def _places(prompt: str, text: str, end: int) -> Iterator[int]:
 
 @lru_cache(maxsize=256)
 def _opening_pattern(fixed: str) -> re.Pattern[str]:
-    """A pattern of these words with these line ends, at the start of a line, or behind "2." or
+    """A pattern of these words with these line ends, at the start of a line, or after "2." or
     "Question 2:" there.
     """
     lines = [r"[^\w\n]+".join(WORD.findall(line)) for line in fixed.splitlines()]
     words = r"[^\w\n]*\n\W{0,80}".join(line for line in lines if line)
-    signs_behind = re.split(r"\w", fixed)[-1]
-    if "\n" in signs_behind:
+    signs_after = re.split(r"\w", fixed)[-1]
+    if "\n" in signs_after:
         end = r"[^\w\n]*(?:\n|\Z)"
-    elif any(quote in signs_behind for quote in _QUOTES):
+    elif any(quote in signs_after for quote in _QUOTES):
         end = rf"[^\w\n]*?[{_QUOTES}]"
     else:
         end = r"(?!\w)"

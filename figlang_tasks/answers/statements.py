@@ -10,7 +10,7 @@ from figlang_tasks.answers.text import QUOTED, Answer, Around
 from figlang_tasks.answers.verdict import Evidence
 from figlang_tasks.answers.words import (
     IN_LOOPS,
-    NOTHING_BEHIND,
+    NOTHING_AFTER,
     REFUSAL,
     is_said,
     without_affirming,
@@ -63,7 +63,7 @@ def _stated(around: Around) -> bool | None:
     said = is_said(around.sentence_before)
     if said is None or _OTHER.search(before) or REFUSAL.search(before):
         return None
-    if not said or NOTHING_BEHIND.match(around.sentence_after):
+    if not said or NOTHING_AFTER.match(around.sentence_after):
         return False
     is_alone = _ALONE.match(before) and not around.sentence_after.strip(" .!")
     return True if is_alone or _STATES.search(before) else None

@@ -21,7 +21,7 @@ it.
 _LONGEST_END: Final = 1 << 15  # characters of a long answer that are read at each of its ends
 _LEFT_OUT: Final = "\x00"  # stands for what is left out between them; it ends a sentence
 _LOOK: Final = (
-    160  # characters looked at before and behind a word, so that every reader takes linear time
+    160  # characters looked at before and after a word, so that every reader takes linear time
 )
 _LOOK_RAW: Final = 4 * _LOOK  # the same with quotations in full length
 
@@ -64,7 +64,7 @@ _PLAIN = _Plain(
             **dict.fromkeys("\u2010\u2011\u2012\u2013\u2212", "-"),
             **dict.fromkeys("\u2192\u21d2\u2234", ":"),
             **dict.fromkeys("\r\u2028\u2029", "\n"),
-            **dict.fromkeys("\u2014|", ";"),  # what stands behind it is a clause of its own
+            **dict.fromkeys("\u2014|", ";"),  # what stands after it is a clause of its own
             "\u3002": ".",
             "\u3001": ",",
             "\u3010": "[",
@@ -85,7 +85,7 @@ def plain_signs(text: str) -> str:
 
 
 class Around(NamedTuple):
-    """The text before and behind a word, at most 160 characters each; a quotation counts as one
+    """The text before and after a word, at most 160 characters each; a quotation counts as one
     (`without_quotations`).
 
     Attributes:
@@ -182,9 +182,9 @@ class Answer:
         """
         quotation = self.text[start:end]
         words = quotation.strip("\"'")
-        behind = start + quotation.rindex(words) + len(words)
+        after = start + quotation.rindex(words) + len(words)
         mask = QUOTED * len(words)
-        if words[-1:] in (".", "!", "?") and not _SENTENCE_GOES_ON.match(self.text, behind):
+        if words[-1:] in (".", "!", "?") and not _SENTENCE_GOES_ON.match(self.text, after):
             mask = mask[:-1] + "."
         return quotation.replace(words, mask, 1)
 
@@ -212,11 +212,11 @@ class Answer:
         sentence_start, sentence_end = self._sentence(start, end)
         back_start = max(0, start - _LOOK_RAW)
         before_start = max(sentence_start, back_start)
-        behind_end = min(sentence_end, end + _LOOK_RAW)
+        after_end = min(sentence_end, end + _LOOK_RAW)
         return Around(
             text_before=_with_short_quotations(self.text[back_start:start])[-_LOOK:],
             sentence_before=_with_short_quotations(self.text[before_start:start])[-_LOOK:],
-            sentence_after=_with_short_quotations(self.text[end:behind_end])[:_LOOK],
+            sentence_after=_with_short_quotations(self.text[end:after_end])[:_LOOK],
             is_in_question=self.text[sentence_end : sentence_end + 1] == "?",
         )
 
@@ -249,7 +249,7 @@ class Answer:
 
 @lru_cache(maxsize=IN_LOOPS)
 def _announces(back: str) -> bool:
-    """Whether a text announces the quotation behind it as the answer, or as a value of JSON."""
+    """Whether a text announces the quotation after it as the answer, or as a value of JSON."""
     return bool(ANNOUNCED.search(back) or _VALUE_OF_JSON.search(back))
 
 

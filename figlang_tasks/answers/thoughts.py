@@ -159,7 +159,7 @@ _INSIDE: Final = re.compile(
     re.I,
 )
 _NAME: Final = re.compile(
-    r"(?P<before>start|begin|end)?(?:(?<!\A)of)?(?P<name>[a-z]+?)(?P<behind>start|begin|end)?"
+    r"(?P<before>start|begin|end)?(?:(?<!\A)of)?(?P<name>[a-z]+?)(?P<after>start|begin|end)?"
 )
 _CLOSING_QUOTE: Final = {
     "`": "`",
@@ -229,7 +229,7 @@ def _name(words: str) -> tuple[str, bool]:
     parts = _NAME.fullmatch(_letters(words))
     if parts is None:
         return "", False
-    return _NAME_OF.get(parts["name"], ""), "end" in (parts["before"], parts["behind"])
+    return _NAME_OF.get(parts["name"], ""), "end" in (parts["before"], parts["after"])
 
 
 def _is_quoted(output: str, tag: _Tag) -> bool:
@@ -243,7 +243,7 @@ def _is_quoted(output: str, tag: _Tag) -> bool:
 
 
 def _is_heading(output: str, tag: _Tag, last_closing: int) -> bool:
-    """Whether a tag in square brackets is none: "[Reasoning]" may be a heading, if nothing behind
+    """Whether a tag in square brackets is none: "[Reasoning]" may be a heading, if nothing after
     closes it.
     """
     is_square = tag.kind == "opens" and output[tag.start] == "[" and tag.name in NAMES
@@ -341,7 +341,7 @@ class _Thoughts:
             self.outside = []
 
     def _end_stretch(self, tag: _Tag) -> None:
-        """Put the stretch before a tag where it belongs, and begin the next one behind the tag."""
+        """Put the stretch before a tag where it belongs, and begin the next one after the tag."""
         stretch = self._start, tag.start
         if not self._names:
             self.outside.append(stretch)
@@ -356,10 +356,10 @@ class _Thoughts:
         self._names, self._explained, self._answer = [], [], None
 
     def _is_stray(self, tag: _Tag) -> bool:
-        """Whether a last closing tag that closes nothing stands behind the answer, not behind a
+        """Whether a last closing tag that closes nothing stands after the answer, not after a
         thought.
 
-        So it is if its thought was closed before, or behind a word or two, which are no reason.
+        So it is if its thought was closed before, or after a word or two, which are no reason.
         Else the prompt opened the thought, and nothing follows it.
         """
         if _HAS_WORD.search(_OTHER_TAG.sub("", self._output[tag.end :])):
@@ -388,11 +388,11 @@ def _is_answer(output: str, tag: _Tag) -> bool:
         return True
     if len(output) - tag.end > _LAST_CHARACTERS:
         return False
-    answer, closing, behind = output[tag.end :].partition("</")
+    answer, closing, after = output[tag.end :].partition("</")
     if "<" in answer:
         return False
     if closing:
-        return not _HAS_WORD.search(_OTHER_TAG.sub("", f"<{behind}"))
+        return not _HAS_WORD.search(_OTHER_TAG.sub("", f"<{after}"))
     return len(answer.split()) <= _STRAY_WORDS
 
 
@@ -400,7 +400,7 @@ def without_thoughts(output: str) -> str:
     """An output with line ends in place of each character of thoughts and their tags.
 
     A closing tag alone ends a thought that the prompt opened: all before it is thought. An opening
-    tag alone begins a thought that was cut off: all behind it is thought, unless an answer tag ends
+    tag alone begins a thought that was cut off: all after it is thought, unless an answer tag ends
     it.
     """
     characters = ["\n"] * len(output)

@@ -115,7 +115,7 @@ CONDITION: Final = re.compile(
 
 @lru_cache(maxsize=IN_LOOPS)
 def is_announced(back: str, before: str) -> bool | None:
-    """Whether a text announces the word behind it as the answer: False if it denies that it is,
+    """Whether a text announces the word after it as the answer: False if it denies that it is,
     None if neither.
 
     Args:
@@ -190,7 +190,7 @@ def without_affirming(text: str) -> str:
     """A text without phrases whose word of denial denies nothing: "no doubt", "nobody can deny
     that", "not without".
 
-    An aside behind a denial is left out, too.
+    An aside after a denial is left out, too.
     """
     text = _ASIDE.sub(r"\1", _AFFIRMING.sub(" ", text))
     return re.sub(r"\s{2,}", " ", text)
@@ -207,12 +207,12 @@ DENIAL: Final = re.compile(
     re.I,
 )
 """Words that deny what stands in their clause."""
-NOTHING_BEHIND: Final = re.compile(
+NOTHING_AFTER: Final = re.compile(
     r"\A\s(?:absolutely\s)?(?:nothing|none of|neither"
     r"|no (?:part|element|aspect|detail|word|claim|statement|sentence))\b",
     re.I,
 )
-"""Behind a verb: its object denies it, as in "contradicts nothing in the claim"."""
+"""After a verb: its object denies it, as in "contradicts nothing in the claim"."""
 _NOR = re.compile(r"\bnor\b", re.I)
 _REJECTED = re.compile(r"\bliteral\b", re.I)
 _MODAL = re.compile(r"\b(?:may|might|could)\b", re.I)
@@ -239,18 +239,18 @@ def is_hedged(clause: str) -> bool:
 
 
 @lru_cache(maxsize=IN_LOOPS)
-def is_said(before: str, behind: str = "") -> bool | None:
+def is_said(before: str, after: str = "") -> bool | None:
     """Whether a sentence says what a word in it names: False if it denies it, None if it leaves it
     open.
 
     Args:
         before: the sentence up to the word; its last clause counts.
-        behind: the sentence behind it; its first clause counts.
+        after: the sentence after it; its first clause counts.
     """
     clause_before = last_clause(without_affirming(before).rstrip(" :,;\"'(["))
-    clause_behind = _CLAUSE.split(without_affirming(behind).partition(" that ")[0], maxsplit=1)[0]
+    clause_after = _CLAUSE.split(without_affirming(after).partition(" that ")[0], maxsplit=1)[0]
 
-    if is_hedged(clause_before) or is_hedged(clause_behind):
+    if is_hedged(clause_before) or is_hedged(clause_after):
         return None
     denials = len(DENIAL.findall(clause_before))
     if denials > 1:
@@ -258,7 +258,7 @@ def is_said(before: str, behind: str = "") -> bool | None:
     is_denied = (
         denials
         or _NOR.search(clause_before)
-        or DENIAL.search(clause_behind)
-        or _REJECTED.search(clause_behind)
+        or DENIAL.search(clause_after)
+        or _REJECTED.search(clause_after)
     )
     return not is_denied

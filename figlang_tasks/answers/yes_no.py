@@ -63,9 +63,9 @@ def yes_no(
 
 
 def _read(answer: Answer, topic: re.Pattern[str] | None) -> Read[bool]:
-    page = _Page(answer, topic)
+    analysis = _Analysis(answer, topic)
     for tier in _TIERS:
-        reading = tier(page)
+        reading = tier(analysis)
         if reading is not None:
             return reading
     if REFUSAL.search(answer.text) or _NEITHER.search(answer.text):
@@ -141,7 +141,7 @@ _SPEECH = re.compile(
     r"[^.!?\n]{0,40}[\"'(]\Z",
     re.I,
 )
-_CONDITIONAL_BEHIND = re.compile(
+_CONDITIONAL_AFTER = re.compile(
     r"[\"')\]]{0,2},?\s(?:only\s)?(?:if|when|unless|provided|in case)\b", re.I
 )
 # "the answer is a resounding yes", "the answer is (B) no"
@@ -176,7 +176,7 @@ class _Mention:
         start: where it begins.
         end: where it ends.
         around: the text around it.
-        is_truth: whether it is "true" or "false", which answer where nothing else stands, or behind
+        is_truth: whether it is "true" or "false", which answer where nothing else stands, or after
             an announcement.
     """
 
@@ -227,26 +227,26 @@ def _is_answer(around: Around, is_truth: bool) -> bool | None:
     )
     if it_is is not None and not is_truth:
         is_answer = it_is["denied"] is None
-    return None if _CONDITIONAL_BEHIND.match(around.sentence_after) else is_answer
+    return None if _CONDITIONAL_AFTER.match(around.sentence_after) else is_answer
 
 
 @lru_cache(maxsize=IN_LOOPS)
 def _is_set_off(around: Around, is_truth: bool) -> bool:
-    before, behind = around.sentence_before, around.sentence_after
+    before, after = around.sentence_before, around.sentence_after
     if is_truth:
-        return not _WORD_SIGN.search(around.text_before + behind)
+        return not _WORD_SIGN.search(around.text_before + after)
     if _SPEECH.search(before):
         return False
     if _OPENS.match(before):
         return True
     if _AND.search(before[-_TAIL:]):
-        return not _WORD_SIGN.search(behind)
-    is_clause = _ENDS_CLAUSE.match(behind) and _OPENS_CLAUSE.search(before[-_TAIL:])
+        return not _WORD_SIGN.search(after)
+    is_clause = _ENDS_CLAUSE.match(after) and _OPENS_CLAUSE.search(before[-_TAIL:])
     return bool(is_clause) and is_said(before) is not None
 
 
 @dataclass(frozen=True)
-class _Page:
+class _Analysis:
     """An answer, and the thing that was asked about."""
 
     answer: Answer
@@ -332,67 +332,69 @@ _NEAR = 160  # signs before a statement in which a word corrects what was said b
 _BOTH: Read[bool] = Read(None, "ambiguous", "either")
 
 
-def _answer(page: _Page) -> Read[bool] | None:
+def _answer(analysis: _Analysis) -> Read[bool] | None:
     """The last announcement, unless what follows takes it back or the first sentence states the
     contrary.
     """
-    if not page.announced:
+    if not analysis.announced:
         return None
-    last = page.announced[-1]
+    last = analysis.announced[-1]
     if last.value is None:
         return _BOTH
     reading: Read[bool] = Read(last.value, "read", "answer")
 
     before = last
-    for word in page.set_off:
+    for word in analysis.set_off:
         if word.start <= last.start:
             continue
         if word.value != reading.value:
-            if word.value is not None and page.is_corrected(before, word):
+            if word.value is not None and analysis.is_corrected(before, word):
                 reading = Read(word.value, "read", "correction")
-            elif page.sentence_of(word) == page.sentence_of(last):
+            elif analysis.sentence_of(word) == analysis.sentence_of(last):
                 return _CONFLICT
         before = word
 
-    if page.statements:
-        first = page.statements[0]
-        if page.sentence_of(first) == 0 and first.value != reading.value:
+    if analysis.statements:
+        first = analysis.statements[0]
+        if analysis.sentence_of(first) == 0 and first.value != reading.value:
             return _CONFLICT
-    return _against_statements(page, page.announced[-1:], reading)
+    return _against_statements(analysis, analysis.announced[-1:], reading)
 
 
-def _checked(page: _Page) -> Read[bool] | None:
+def _checked(analysis: _Analysis) -> Read[bool] | None:
     """The box that is ticked."""
-    return decide(page.answer, ticked(page.boxes, _is_yes))
+    return decide(analysis.answer, ticked(analysis.boxes, _is_yes))
 
 
-def _word(page: _Page) -> Read[bool] | None:
+def _word(analysis: _Analysis) -> Read[bool] | None:
     """The words that are set off, unless a statement says the contrary."""
-    reading = decide(page.answer, page.set_off)
+    reading = decide(analysis.answer, analysis.set_off)
     if reading is None or reading.status != "read":
         return reading
     if reading.value is None:
         return _BOTH
-    return _against_statements(page, page.set_off, reading)
+    return _against_statements(analysis, analysis.set_off, reading)
 
 
-def _against_statements(page: _Page, words: Sequence[Evidence], reading: Read[bool]) -> Read[bool]:
+def _against_statements(
+    analysis: _Analysis, words: Sequence[Evidence], reading: Read[bool]
+) -> Read[bool]:
     """A reading of yes or no, compared with what the answer states about the topic.
 
     "Yes, the image contains no metaphor." is ambiguous; "No. Actually, this is a metaphor." is
     corrected.
     """
     starts = [word.start for word in words]
-    for statement in page.statements:
+    for statement in analysis.statements:
         number = bisect_left(starts, statement.start) - 1
         if number < 0 or words[number].value == statement.value:
             continue
         word = words[number]
-        is_same_sentence = page.sentence_of(word) == page.sentence_of(statement)
+        is_same_sentence = analysis.sentence_of(word) == analysis.sentence_of(statement)
         start = max(word.end, statement.start - _NEAR)
         if not is_same_sentence:
-            start = max(start, page.answer.sentence_ends[page.sentence_of(statement) - 1])
-        if CORRECTION.search(page.answer.text, start, statement.start):
+            start = max(start, analysis.answer.sentence_ends[analysis.sentence_of(statement) - 1])
+        if CORRECTION.search(analysis.answer.text, start, statement.start):
             if number == len(words) - 1:
                 return Read(statement.value, "read", "correction")
         elif is_same_sentence:
@@ -400,8 +402,8 @@ def _against_statements(page: _Page, words: Sequence[Evidence], reading: Read[bo
     return reading
 
 
-def _neutral(page: _Page) -> Read[bool] | None:
-    return Read(None, "refused", "refusal") if NEUTRAL.match(page.answer.text) else None
+def _neutral(analysis: _Analysis) -> Read[bool] | None:
+    return Read(None, "refused", "refusal") if NEUTRAL.match(analysis.answer.text) else None
 
 
 _IT_DOES = (
@@ -430,30 +432,30 @@ _PHRASE = re.compile(
 )
 
 
-def _phrase(page: _Page) -> Read[bool] | None:
+def _phrase(analysis: _Analysis) -> Read[bool] | None:
     """A line or a first sentence that means yes or no: "Absolutely not."."""
     phrases = []
-    for phrase in _PHRASE.finditer(page.answer.text):
+    for phrase in _PHRASE.finditer(analysis.answer.text):
         phrases.append(Evidence(phrase["no"] is None, *phrase.span(), "phrase"))
-    reading = decide(page.answer, phrases)
+    reading = decide(analysis.answer, phrases)
     if reading is not None and any(
-        statement.value != reading.value for statement in page.statements
+        statement.value != reading.value for statement in analysis.statements
     ):
         return _CONFLICT
     return reading
 
 
-def _statement(page: _Page) -> Read[bool] | None:
+def _statement(analysis: _Analysis) -> Read[bool] | None:
     """What the answer states about the topic."""
-    return decide(page.answer, page.statements)
+    return decide(analysis.answer, analysis.statements)
 
 
-def _either(page: _Page) -> Read[bool] | None:
+def _either(analysis: _Analysis) -> Read[bool] | None:
     """The echo of the question alone."""
-    return _BOTH if _EITHER.search(page.answer.text) else None
+    return _BOTH if _EITHER.search(analysis.answer.text) else None
 
 
-_TIERS: tuple[Callable[[_Page], Read[bool] | None], ...] = (
+_TIERS: tuple[Callable[[_Analysis], Read[bool] | None], ...] = (
     _answer,
     _checked,
     _word,
