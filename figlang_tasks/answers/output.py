@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import re
 
-from figlang_tasks.answers.thoughts import ANSWERS, without_thoughts
+from figlang_tasks.answers.thought_tags import ANSWERS
+from figlang_tasks.answers.thoughts import without_thoughts
 
 # What ends the turn of a model, with the special tokens that some backends leave in.
 _END_OF_TURN = re.compile(

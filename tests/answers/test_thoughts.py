@@ -9,10 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from figlang_tasks.answers.option import option
+from figlang_tasks.answers.thought_tags import EXPLAINING, NAMES, TOKENS
 from figlang_tasks.answers.thoughts import (
-    EXPLAINING,
-    NAMES,
-    TOKENS,
     explanation_in_thought,
     open_thought,
     without_thoughts,
