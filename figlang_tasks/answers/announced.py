@@ -104,20 +104,26 @@ _CORRESPONDS = re.compile(
 
 
 def announced_option(analysis: OptionAnalysis) -> Read[int] | None:
-    """The option after the last announcement, or that is said to be the answer."""
+    """The option that the last announcement or box names: "The answer is B"; None without one.
+
+    Where nothing else is announced, "it corresponds to B" announces B.
+    """
     boxes = list(_boxes(analysis))
     announced_group = _last_group(analysis, _is_announced)
     if announced_group is None and not boxes:
         announced_group = _corresponding_group(analysis)
+
+    # Each announcement holds the evidence for one option or several.
     announcements = [[box] for box in boxes[-1:]]
     if announced_group is not None:
         announcements.append(announced_group.evidence("announced"))
     if not announcements:
         return None
-
     last = max(announcements, key=lambda announcement: announcement[0].start)
-    if any(none.start() > last[-1].end for none in ANNOUNCED_NONE.finditer(analysis.text)):
-        return Read(None, "refused", "refusal")
+
+    for announced_none in ANNOUNCED_NONE.finditer(analysis.text):
+        if announced_none.start() > last[-1].end:
+            return Read(None, "refused", "refusal")
     values = {evidence.value for evidence in last}
     if last[0] in boxes:
         values.update(box.value for box in boxes)
@@ -134,7 +140,10 @@ def announced_option(analysis: OptionAnalysis) -> Read[int] | None:
 
 
 def _corrected(analysis: OptionAnalysis, announcement: list[Evidence]) -> Read[int] | None:
-    """The option that stands after a correction of an announcement: "Answer: A. Wait, no, B."."""
+    """The option that a correction puts in place of the announced one, else None.
+
+    "Answer: A. Wait, no, B." is B; two different corrections are ambiguous.
+    """
     end = announcement[-1].end
     after = [group for group in analysis.groups if group.start > end and not group.is_echo][
         :_MOST_CORRECTIONS
@@ -143,15 +152,15 @@ def _corrected(analysis: OptionAnalysis, announcement: list[Evidence]) -> Read[i
     for group in after:
         if analysis.is_evidence(group) and CORRECTION.search(analysis.text, end, group.start):
             corrected += group.evidence("correction")
+    if not corrected:
+        return None
     if len({evidence.value for evidence in corrected}) > 1:
         return Read(None, "ambiguous", "conflict")
-    return Read(corrected[0].value, "read", "correction") if corrected else None
+    return Read(corrected[0].value, "read", "correction")
 
 
 def _is_of_other_text(analysis: OptionAnalysis, mention: Mention) -> bool:
-    """Whether the answer says the text of another option before a letter, and never that of the
-    letter.
-    """
+    """Whether an answer states the text of another option before a letter, and never its own."""
     if mention.value in {group.first.value for group in analysis.text_groups}:
         return False
     before = [
@@ -165,8 +174,9 @@ def _is_of_other_text(analysis: OptionAnalysis, mention: Mention) -> bool:
 def _last_group(
     analysis: OptionAnalysis, is_announced: Callable[[OptionAnalysis, MentionGroup], bool]
 ) -> MentionGroup | None:
-    """The last group of mentions that is announced; one of all options is the echo of the
-    question.
+    """The last group of mentions that `is_announced`; None without one.
+
+    A group that repeats all options is the echo of the question, and does not count.
     """
     for group in reversed(analysis.groups):
         if not group.is_echo and is_announced(analysis, group):
@@ -175,9 +185,7 @@ def _last_group(
 
 
 def _is_announced(analysis: OptionAnalysis, group: MentionGroup) -> bool:
-    """Whether options are announced as the answer, and the announcement is not denied or
-    conditional.
-    """
+    """Whether options are announced as the answer, without a denial or a condition."""
     around = analysis.around(group)
     if around.is_in_question or is_denied_after(around.sentence_after):
         return False
@@ -197,6 +205,7 @@ def _is_announced(analysis: OptionAnalysis, group: MentionGroup) -> bool:
 
 @lru_cache(maxsize=IN_LOOPS)
 def _is_no_announcement(before: str) -> bool:
+    """Whether the text before an option denies that it is announced, or makes it conditional."""
     return _NO_ANNOUNCEMENT.search(before) is not None
 
 
@@ -209,21 +218,17 @@ def _announces(before: str) -> bool:
 
 
 def best_option(analysis: OptionAnalysis) -> Read[int] | None:
-    """The last option that is said to be the best, or the only one."""
+    """The last option that is said to be the best or the only one; None without one."""
     group = _last_group(analysis, _is_said_to_be_best)
     if group is None:
         return None
-    if len({mention.value for mention in group.mentions}) > 1 or analysis.contradicts_its_text(
-        group.first
-    ):
+    if group.n_options > 1 or analysis.contradicts_its_text(group.first):
         return Read(None, "ambiguous", "conflict")
     return Read(group.first.value, "read", "announced")
 
 
 def _is_said_to_be_best(analysis: OptionAnalysis, group: MentionGroup) -> bool:
-    """Whether an option is said to be the best or the only one: less than the announcement of an
-    answer.
-    """
+    """Whether options are said to be the best or the only ones; weaker than an announcement."""
     around = analysis.around(group)
     before = around.sentence_before
     if not analysis.is_evidence(group) or _is_no_announcement(before):
@@ -235,6 +240,7 @@ def _is_said_to_be_best(analysis: OptionAnalysis, group: MentionGroup) -> bool:
 
 @lru_cache(maxsize=IN_LOOPS)
 def _is_best_before(before: str) -> bool:
+    """Whether the text before an option says that it is the best or the only one."""
     return bool(_SAID_TO_BE_BEST.search(before) or _ONLY_THIS.search(before))
 
 
@@ -250,28 +256,23 @@ def _is_last_paragraph(analysis: OptionAnalysis, group: MentionGroup) -> bool:
 
 
 def _corresponding_group(analysis: OptionAnalysis) -> MentionGroup | None:
-    """The one option that something is said to correspond to: less than the announcement of an
-    answer.
-    """
+    """The mention of the one option that something "corresponds to"; None if none or several."""
     corresponding = [group for group in analysis.groups if _corresponds(analysis, group)]
-    if len({group.first.value for group in corresponding}) > 1:
+    if len({group.first.value for group in corresponding}) != 1:
         return None
-    return corresponding[-1] if corresponding else None
+    return corresponding[-1]
 
 
 def _corresponds(analysis: OptionAnalysis, group: MentionGroup) -> bool:
-    is_offered = 0 <= group.first.value < analysis.choices.count and not group.is_echo
-    return (
-        is_offered
-        and analysis.is_evidence(group)
-        and _CORRESPONDS.search(analysis.around(group).sentence_before) is not None
-    )
+    """Whether an offered option is what something corresponds to: "This corresponds to B"."""
+    is_offered = 0 <= group.first.value < analysis.choices.count
+    if not is_offered or group.is_echo or not analysis.is_evidence(group):
+        return False
+    return _CORRESPONDS.search(analysis.around(group).sentence_before) is not None
 
 
 def _goes_on_as_list(analysis: OptionAnalysis, mention: Mention) -> bool:
-    """Whether the option opens its line, and another the next: "I would say:\\n(B) ...\\n(C)
-    ...".
-    """
+    """Whether an option opens its line, and another one the next line, as in a list."""
     if not analysis.opens_line(mention):
         return False
     line_end = analysis.text.find("\n", mention.end)
@@ -303,24 +304,23 @@ _LONGEST_BOX = 200
 
 
 def _boxes(analysis: OptionAnalysis) -> Iterator[Evidence]:
-    """The options in LaTeX's boxes: a name, perhaps with its text after it; nothing of a
-    formula.
-    """
+    """Yield the options that boxes of LaTeX hold: ``\\boxed{B}``; none for a formula."""
+    has_numbers = analysis.choices.names == "numbers"
     for box in _BOX.finditer(analysis.text):
         if box["name"]:
             names = [box["name"]]
         else:
-            names = _names_in_box(
-                _up_to_closing_brace(analysis.text[box.end() : box.end() + _LONGEST_BOX])
-            )
+            content = analysis.text[box.end() : box.end() + _LONGEST_BOX]
+            names = _names_in_box(_up_to_closing_brace(content))
         for name in names:
-            if name.isdigit() == (analysis.choices.names == "numbers"):
-                value = int(name) - 1 if name.isdigit() else ord(name.upper()) - ord("A")
-                yield Evidence(value, box.start(), box.end(), "announced")
+            if name.isdigit() != has_numbers:
+                continue
+            value = int(name) - 1 if has_numbers else ord(name.upper()) - ord("A")
+            yield Evidence(value, box.start(), box.end(), "announced")
 
 
 def _names_in_box(content: str) -> list[str]:
-    """The name of the option in a box; two names where it holds "A, B"."""
+    """The names of options in a box, at most two: ["A", "B"] for "A, B"."""
     first = _IN_BOX.match(content)
     if first is None:
         return []
@@ -332,15 +332,15 @@ def _names_in_box(content: str) -> list[str]:
 
 
 def _up_to_closing_brace(text: str) -> str:
-    """A text up to the brace that closes one which was opened before it."""
+    """The text up to the "}" of a brace that was opened before it; all of it without one."""
     depth = 1
-    for place, sign in enumerate(text):
+    for position, sign in enumerate(text):
         if sign == "{":
             depth += 1
         elif sign == "}":
             depth -= 1
         if depth == 0:
-            return text[:place]
+            return text[:position]
     return text
 
 
@@ -355,8 +355,9 @@ _ENDS_A_TEXT = re.compile(
 
 
 def announced_text(analysis: OptionAnalysis) -> Read[int] | None:
-    """The option whose text is announced as letters are, or stands after "is"; the last such
-    one.
+    """The last option whose text is announced or follows "is": "It says X."; None without one.
+
+    It is ambiguous if the name of another option stands beside the text.
     """
     for group in reversed(analysis.text_groups):
         if not _is_text_said(analysis, group):
@@ -373,6 +374,7 @@ def announced_text(analysis: OptionAnalysis) -> Read[int] | None:
 
 
 def _is_text_said(analysis: OptionAnalysis, group: MentionGroup) -> bool:
+    """Whether the answer states the text of an option as its choice, and denies nothing."""
     before = analysis.around(group).sentence_before
     if _NOT_THIS_BUT.search(before):
         return True

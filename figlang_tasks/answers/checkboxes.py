@@ -52,7 +52,7 @@ def _patterns(word: str) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[s
 
 
 def checkboxes(text: str, word: str) -> list[Checkbox]:
-    """The words of a text with boxes before them; or after them, if the first one has it there.
+    """The words of a text that have a box: before each of them, or after each of them.
 
     Args:
         text: an answer.
@@ -61,10 +61,10 @@ def checkboxes(text: str, word: str) -> list[Checkbox]:
     before_word, after_word, bare_word = _patterns(word)
     before = list(before_word.finditer(text))
     after = list(after_word.finditer(text))
-    is_after = bool(after) and (not before or after[0].start() < before[0].start())
+    boxes_after_words = bool(after) and (not before or after[0].start() < before[0].start())
 
     boxes: list[Checkbox] = []
-    for box in after if is_after else before:
+    for box in after if boxes_after_words else before:
         boxed = bare_word.match(text, *box.span("boxed"))
         assert boxed is not None
         boxes.append(Checkbox(boxed, _mark_of(box)))
@@ -72,11 +72,14 @@ def checkboxes(text: str, word: str) -> list[Checkbox]:
 
 
 def mark_beside(before: str, after: str) -> Mark | None:
-    """The mark of a box that stands directly before the name of an option, or else directly after
-    it.
+    """The mark of a box directly before a name, or else directly after it; None without a box.
+
+    Args:
+        before: the text before the name.
+        after: the text after it.
     """
     box = _ENDS_IN_MARK.search(before) or _BEGINS_WITH_MARK.match(after)
-    return _mark_of(box) if box else None
+    return None if box is None else _mark_of(box)
 
 
 def _mark_of(box: re.Match[str]) -> Mark:
@@ -84,11 +87,16 @@ def _mark_of(box: re.Match[str]) -> Mark:
         return "tick"
     if box["x"]:
         return "x"
-    return "cross" if box["cross"] else "empty"
+    if box["cross"]:
+        return "cross"
+    return "empty"
 
 
 def ticked(boxes: list[Checkbox], value_of: Callable[[re.Match[str]], Value]) -> list[Evidence]:
-    """The chosen ones of some boxes, as evidence (rule ``checked``)."""
+    """The boxes that choose their words, as evidence for the `value_of` the word.
+
+    An x chooses where no box has a tick, and a cross where all others are empty.
+    """
     marks = {box.mark for box in boxes}
     choosing: Mark = "tick"
     if "tick" not in marks and "x" in marks:
