@@ -64,7 +64,8 @@ def checkboxes(text: str, word: str) -> list[Checkbox]:
     boxes_after_words = bool(after) and (not before or after[0].start() < before[0].start())
 
     boxes: list[Checkbox] = []
-    for box in after if boxes_after_words else before:
+    matches = after if boxes_after_words else before
+    for box in matches:
         boxed = bare_word.match(text, *box.span("boxed"))
         assert boxed is not None
         boxes.append(Checkbox(boxed, _mark_of(box)))

@@ -294,7 +294,7 @@ def find_texts(text: str, texts: Sequence[str]) -> list[Mention]:
 
 
 def _texts_pattern(plain_texts: Iterable[str]) -> re.Pattern[str]:
-    """Matches the texts of options as whole words, the longest first."""
+    """A pattern that finds the texts of options as whole words, the longest first."""
     alternatives = []
     for option in sorted(plain_texts, key=len, reverse=True):
         words = r"[\s-]{1,3}".join(map(re.escape, option.split()))

@@ -1,5 +1,4 @@
-"""Whether what denies a relation is a verdict: "the image does not support the claim", not "it
-entails no risk".
+"""Which denials of a relation are verdicts: "It does not support the claim", not "entails no risk".
 
 The relation is that of image and claim, or of two sentences: a label (entails, contradicts) or a
 stance (supports, refutes).
@@ -15,9 +14,7 @@ from figlang_tasks.answers.text import QUOTED, Around
 from figlang_tasks.answers.words import CONDITION, IN_LOOPS, is_said, last_clause, without_affirming
 
 Form: TypeAlias = Literal["verb", "participle", "adjective", "noun"]
-"""How the relation is named: "contradicts", "is contradicted", "is contradictory", "is a
-contradiction".
-"""
+"""How the relation is named: "contradicts", "contradicted", "contradictory", "contradiction"."""
 
 _QUALITIES = (
     r"(?:original|given|other|first|second|literal|figurative|provided|following|above|overall|written|accompanying"
@@ -150,24 +147,21 @@ CLAIM_IS: Final = re.compile(
 
 @lru_cache(maxsize=IN_LOOPS)
 def is_verdict(around: Around, form: Form, *, is_stance: bool = False) -> bool:
-    """Whether a sentence denies a relation between what was asked about, wholly and in its own
-    words.
+    """Whether a sentence wholly denies the relation that was asked about, in its own words.
 
     Args:
         around: the text around the word that names the relation.
-        form: how it names it.
-        is_stance: whether the word names a stance, of which the claim must be the object.
+        form: how this word names it.
+        is_stance: whether the word names a stance (supports, refutes), whose object must be the
+            claim.
     """
-    before, after = without_affirming(around.sentence_before), around.sentence_after
-    if (
-        is_said(before) is not False
-        or CONDITION.match(before)
-        or _REPORTED.search(last_clause(before))
-    ):
+    before = without_affirming(around.sentence_before)
+    after = around.sentence_after
+    if is_said(before) is not False or CONDITION.match(before):
         return False
-    if _IN_PART.search(_FIRST_CLAUSE_ENDS.split(after, maxsplit=1)[0]) or _OF_ANOTHER.search(
-        before
-    ):
+    if _REPORTED.search(last_clause(before)) or _OF_ANOTHER.search(before):
+        return False
+    if _IN_PART.search(_FIRST_CLAUSE_ENDS.split(after, maxsplit=1)[0]):
         return False
     needs_no_subject = _NEEDS_NO_SUBJECT.search(before) is not None
     if not (needs_no_subject or _SUBJECT.search(before)):
@@ -183,7 +177,8 @@ def is_verdict(around: Around, form: Form, *, is_stance: bool = False) -> bool:
         has_claim = needs_no_subject or _CLAIM.search(before) is not None
         return bool(_IS_NOT.search(before) and (BY_IMAGE.match(after) or (ends and has_claim)))
 
-    denies = (_DOES_NOT if form == "verb" else _IS_NOT).search(before) is not None
+    denial = _DOES_NOT if form == "verb" else _IS_NOT
+    denies = denial.search(before) is not None
     if is_stance:
         is_related = TO_CLAIM.match(after) or (CLAIM_IS.search(before) and TO_IMAGE.match(after))
         return denies and bool(is_related)

@@ -24,7 +24,7 @@ from figlang_tasks.answers.words import CORRECTION, NEUTRAL, REFUSAL
 
 
 def entailment(output: str | None, prompt_texts: Sequence[str] = ()) -> Read[Label]:
-    """Entailment (1) or contradiction (0); never a guess.
+    """The label of an answer: 1 entailment, 0 contradiction; no value where it is doubtful.
 
     The first of these tiers that has evidence decides; its name is the `rule`:
 
@@ -63,6 +63,7 @@ def entailment(output: str | None, prompt_texts: Sequence[str] = ()) -> Read[Lab
 
 
 def _read(answer: Answer) -> Read[Label]:
+    """The label that the first tier with evidence gives, or why there is none."""
     analysis = _Analysis(answer)
     for tier in _TIERS:
         reading = tier(analysis)
@@ -97,7 +98,7 @@ class _Analysis:
 
     @cached_property
     def last_announcement(self) -> tuple[int, Evidence | None]:
-        """The last announced label, and the number of its mention."""
+        """The number of the last announced mention and its label; (0, None) if there is none."""
         for number in reversed(range(len(self.mentions))):
             announcement = self.mentions[number].announcement()
             if announcement is not None:
@@ -126,14 +127,12 @@ class _Analysis:
         return [*self.label_remarks, *self.stances]
 
     def topic(self, remark: Remark) -> tuple[object, ...]:
-        """A label and the quoted sentences beside it."""
+        """What a remark is about: its label and the quoted sentences beside it."""
         return (remark.label, *self.answer.quoted_beside(remark.start, remark.end))
 
     @cached_property
     def verdicts(self) -> list[Remark]:
-        """The denials that are verdicts, if the text after none of them says that the two are
-        unrelated.
-        """
+        """The denials that are verdicts; [] if the text after one calls the two unrelated."""
         denials = [remark for remark in self.remarks if remark.standing == "denied"]
         if any(_NEUTRAL.search(self.text, denial.start, denial.end + _NEAR) for denial in denials):
             return []
@@ -170,36 +169,39 @@ _NEUTRAL = re.compile(
     r"|\bneutral\b(?! (?:expression|face|tone|background|colou?rs?|pose|look))",
     re.I,
 )
-_NEAR = 200  # signs after a denial in which the answer may say that the two are unrelated
+_NEAR = 200  # characters after a denial in which the answer may say that the two are unrelated
 
 
-def _label(analysis: _Analysis) -> Read[Label] | None:
-    """The label after the last announcement, unless another stands beside it or corrects it."""
+def _announced_label(analysis: _Analysis) -> Read[Label] | None:
+    """The label of the last announcement, unless a label alone corrects it; None without one.
+
+    It is ambiguous if the other label stands beside it, and a refusal if "neither" is announced
+    last.
+    """
     number, last = analysis.last_announcement
-    last_neither = max(
-        (neither.start() for neither in _ANNOUNCED_NEITHER.finditer(analysis.text)), default=-1
-    )
-    if last is None or last_neither > last.end:
-        return _NEITHER if last_neither >= 0 else None
+    neither_starts = [neither.start() for neither in _ANNOUNCED_NEITHER.finditer(analysis.text)]
+    if neither_starts and (last is None or neither_starts[-1] > last.end):
+        return _NEITHER
+    if last is None:
+        return None
     if _OR_NEITHER.match(analysis.text, last.end):
         return _CONFLICT
 
     reading: Read[Label] = Read(last.value, "read", "label")
-    for before, mention in itertools.pairwise(analysis.mentions[max(0, number - 1) :]):
+    mentions = analysis.mentions[max(0, number - 1) :]  # from the one before the last announced
+    for before, mention in itertools.pairwise(mentions):
         is_beside_last = last.start in (before.start, mention.start)
         if is_beside_last and before.label != mention.label:
             if _JOINED.fullmatch(analysis.text, before.end, mention.start):
                 return _CONFLICT
-        is_correction = mention.is_alone and CORRECTION.search(
-            analysis.text, before.end, mention.end
-        )
-        if is_correction and mention.start > last.start:
-            reading = Read(mention.label, "read", "correction")
+        if mention.start > last.start and mention.is_alone:
+            if CORRECTION.search(analysis.text, before.end, mention.end):
+                reading = Read(mention.label, "read", "correction")
     return reading
 
 
-def _checked(analysis: _Analysis) -> Read[Label] | None:
-    """The box that is ticked."""
+def _ticked_label(analysis: _Analysis) -> Read[Label] | None:
+    """The label whose box is ticked; None without boxes."""
     return decide(analysis.answer, ticked(analysis.boxes, _label_of))
 
 
@@ -207,20 +209,21 @@ def _label_of(word: re.Match[str]) -> Label:
     return 1 if word[0].lower().startswith("entail") else 0
 
 
-def _word(analysis: _Analysis) -> Read[Label] | None:
-    """The label that stands alone."""
+def _lone_label(analysis: _Analysis) -> Read[Label] | None:
+    """The label that stands alone, as a line, a heading or a sentence; None without one."""
     alone = [mention for mention in analysis.mentions if mention.is_alone]
-    return decide(
-        analysis.answer,
-        [Evidence(mention.label, mention.start, mention.end, "word") for mention in alone],
-    )
+    evidence = [Evidence(mention.label, mention.start, mention.end, "word") for mention in alone]
+    return decide(analysis.answer, evidence)
 
 
 def _neither(analysis: _Analysis) -> Read[Label] | None:
-    """None where the answer begins with "neutral", or denies both labels and states none."""
+    """A refusal where the answer begins with "neutral", or denies both labels and states none.
+
+    Ambiguous where it says "not entail or contradict" and states a label; else None.
+    """
     if NEUTRAL.match(analysis.text):
         return _NEITHER
-    denies_either = _NOT_EITHER.search(analysis.text) is not None
+    denies_either = _NOT_EITHER.search(analysis.text) is not None  # "not entail or contradict"
     denied_labels = {remark.label for remark in analysis.remarks if remark.is_denied}
     if not denies_either and len(denied_labels) < 2:
         return None
@@ -229,8 +232,11 @@ def _neither(analysis: _Analysis) -> Read[Label] | None:
     return _CONFLICT if denies_either else None
 
 
-def _statement(analysis: _Analysis) -> Read[Label] | None:
-    """The label that is said of the image or the sentences, and not denied of the same ones."""
+def _stated_label(analysis: _Analysis) -> Read[Label] | None:
+    """The label that is said of the image or the sentences; None if none is said of them.
+
+    It is ambiguous if the same label is denied of the same quoted sentences.
+    """
     said = [remark for remark in analysis.label_remarks if remark.standing == "said"]
     if not said:
         return None
@@ -243,9 +249,10 @@ def _statement(analysis: _Analysis) -> Read[Label] | None:
     return decide(analysis.answer, [remark.evidence("statement") for remark in [*said, *contrary]])
 
 
-def _denial(analysis: _Analysis) -> Read[Label] | None:
-    """The label that is left where the other is denied, if no stance and no name says the contrary;
-    else the stance.
+def _label_left_by_denial(analysis: _Analysis) -> Read[Label] | None:
+    """The label that a denial of the other leaves, or that a stance stands for; None without both.
+
+    It is ambiguous if a stance or the name of a label says the contrary.
     """
     denied_labels = {remark.label for remark in analysis.verdicts}
     contrary = []
@@ -261,19 +268,21 @@ def _denial(analysis: _Analysis) -> Read[Label] | None:
 
 
 def _unrelated(analysis: _Analysis) -> Read[Label] | None:
-    """None where a denial is no verdict because the two are unrelated, or the answer says
-    "neither".
+    """A refusal where a denial is no verdict, or the answer says "neither"; else None.
+
+    A denial is no verdict if the two are said to be unrelated.
     """
     has_denial = any(remark.standing == "denied" for remark in analysis.remarks)
     return _NEITHER if has_denial or _SAYS_NEITHER.search(analysis.text) else None
 
 
 _TIERS: tuple[Callable[[_Analysis], Read[Label] | None], ...] = (
-    _label,
-    _checked,
-    _word,
+    _announced_label,
+    _ticked_label,
+    _lone_label,
     _neither,
-    _statement,
-    _denial,
+    _stated_label,
+    _label_left_by_denial,
     _unrelated,
 )
+"""The tiers of `entailment` in their order; each gives None where it has no evidence."""
