@@ -12,7 +12,7 @@ from lmms_eval.api.instance import Instance
 from vlm_requests import GREEDY, Build, asked, image, made, scores, text, user
 
 from figlang_tasks.answers.entailment import entailment
-from figlang_tasks.answers.thoughts import NAMES, TOKENS
+from figlang_tasks.answers.thought_tags import NAMES, TOKENS
 from figlang_tasks.models.vlm import FigLangVLM, VLMError
 
 ANSWERS: dict[str, Any] = {"kind": "candidates", "candidates": ["yes", "the mule is stubborn"]}
