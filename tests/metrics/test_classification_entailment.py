@@ -128,8 +128,10 @@ def published_labels(rows: list[Row], threshold: float) -> list[int]:
     """
     labels: list[int] = []
     for gold, label, score in rows:
-        is_wrong = label is None or score <= threshold
-        labels.append(1 - gold if is_wrong else label)
+        if label is None or score <= threshold:
+            labels.append(1 - gold)
+        else:
+            labels.append(label)
     return labels
 
 
