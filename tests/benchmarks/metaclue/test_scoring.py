@@ -222,7 +222,7 @@ def test_words_around_a_statement_count_unless_read_with_care() -> None:
 
 
 def test_answers_are_judged_by_role() -> None:
-    docs = [doc for doc in documents("vqa_best")][:30]
+    docs = list(documents("vqa_best"))[:30]
     outputs = [
         doc["references"][0] if doc["role"] == "primary" else "something else" for doc in docs
     ]
