@@ -125,11 +125,13 @@ def load(dataset: str, split: str, check_images: bool = True) -> datasets.Datase
 
     texts_of_rows = [row.texts for row in rows]
     data_id = DataId(dataset, split, _digest_of_texts(texts_of_rows))
-    split_sizes = {**source_of(dataset).splits, split: len(rows)}
     groups: list[str] = []
     for texts in texts_of_rows:
         group = report_group(texts["source_dataset"], texts["phenomenon"])
         groups.append(group or NO_SOURCE)
+    # Instructions are assigned through all splits, one after the other, so that the sizes of all
+    # are needed. The user's file may have another number of rows than the released split.
+    split_sizes = {**source_of(dataset).splits, split: len(rows)}
     added_columns: dict[str, list[str] | list[int]] = {
         "dataset": [dataset] * len(rows),
         "data": [str(data_id)] * len(rows),
@@ -195,7 +197,8 @@ def _check_rows(
 
     columns = [*TEXT_COLUMNS, "image"] if check_images else [*TEXT_COLUMNS]
     rows = row_files.progress(table.select_columns(columns), f"{dataset}/{split}")
-    return row_files.validate_rows(zip(table["location"][:], rows, strict=True), check)
+    located_rows = zip(table["location"][:], rows, strict=True)
+    return row_files.validate_rows(located_rows, check)
 
 
 def _text_fault(texts: Mapping[str, object], has_user_rows: bool) -> str:
