@@ -10,7 +10,7 @@ ASKED_OF_ALL = ("metaphor", "mc", "sarcasm", "sc")
 """Questions about every caption; the others presuppose a metaphor, or sarcasm."""
 
 
-def part(question: str) -> str:
+def file_stem(question: str) -> str:
     """The file (without ``.jsonl``) that holds the answers to a question."""
     return "nyk_m" if question in ("metaphor", "mc", "mw", "me") else "nyk_s"
 
@@ -23,4 +23,4 @@ def count(request: Request) -> int | None:
         return None
     question = request["question"]
     rows = PAPER_ROWS if question in ASKED_OF_ALL else PAPER_POSITIVES
-    return rows[part(question)]
+    return rows[file_stem(question)]

@@ -260,6 +260,6 @@ def without_mark(text: str) -> tuple[str, bool]:
     return (WHOLE_IMAGE if mark[1] == "I" and not rest else rest), True
 
 
-def same_place(text: str) -> str:
+def named_whole_image(text: str) -> str:
     """``the whole image`` where an answer names it in other words, else the answer itself."""
     return WHOLE_IMAGE if _WHOLE_IMAGE.match(text) else text

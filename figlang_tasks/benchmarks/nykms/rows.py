@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from figlang_tasks.benchmarks.nykms.counts import part
+from figlang_tasks.benchmarks.nykms.counts import file_stem
 from figlang_tasks.benchmarks.nykms.parse import (
     FIELDS,
     LABELS,
@@ -121,7 +121,7 @@ def load(
         if value not in known:
             raise DataError(f"unknown {what} {value!r}; known: {', '.join(filter(None, known))}")
     folder = hub.snapshot(source_of(name), ["*.jsonl", "images/*"]).folder.absolute()
-    path = folder / f"{part(question)}.jsonl"
+    path = folder / f"{file_stem(question)}.jsonl"
     everything, data = _shown(name, path, modality, check_images)
     asks_for_label = FIELDS[question][0] in LABELS
     rows = [

@@ -13,7 +13,7 @@ from PIL import Image
 
 from figlang_tasks.answers.next_question import whole
 from figlang_tasks.benchmarks.nykms import measures, rows
-from figlang_tasks.benchmarks.nykms.counts import part
+from figlang_tasks.benchmarks.nykms.counts import file_stem
 from figlang_tasks.benchmarks.nykms.measures import WORDS
 from figlang_tasks.benchmarks.nykms.parse import (
     FIELDS,
@@ -21,10 +21,10 @@ from figlang_tasks.benchmarks.nykms.parse import (
     MARKED_FIELDS,
     Annotation,
     first_answer,
+    named_whole_image,
     nothing,
     parse_official,
     read_annotation,
-    same_place,
     without_mark,
 )
 from figlang_tasks.benchmarks.nykms.records import CartoonRecord, WordScores
@@ -46,7 +46,7 @@ def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
     """The question about `doc`, without its image."""
     question = doc["question"]
     shown = {
-        "topic": "metaphor" if part(question) == "nyk_m" else "sarcasm",
+        "topic": "metaphor" if file_stem(question) == "nyk_m" else "sarcasm",
         "caption": doc["caption"],
         "description": doc["description"] if doc["modality"] == "text" else None,
     }
@@ -141,7 +141,7 @@ def record(doc: Document, output: str | None) -> CartoonRecord:
 
 def _scores(field: str, predicted: str, annotated: Annotation) -> WordScores:
     """The scores of an answer in words."""
-    text = same_place(predicted) if annotated.kind == "image" else predicted
+    text = named_whole_image(predicted) if annotated.kind == "image" else predicted
     scores: WordScores = {}
     if field in WORDS:
         scores["em"] = overlap.exact_match(text, annotated.text)

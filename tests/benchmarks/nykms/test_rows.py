@@ -12,7 +12,7 @@ import pytest
 
 from figlang_tasks import mini
 from figlang_tasks.benchmarks.nykms import rows
-from figlang_tasks.benchmarks.nykms.counts import part
+from figlang_tasks.benchmarks.nykms.counts import file_stem
 from figlang_tasks.core import hub
 
 MINI = mini.NYKMS_DIR
@@ -43,7 +43,7 @@ def write(folder: Path, found: list[dict[str, Any]], name: str = "nyk_m") -> Non
 def test_the_digest_tells_data_apart_and_knows_no_place(folder: Path) -> None:
     def digest(name: str, question: str = "metaphor", modality: str = "image") -> str:
         dataset, _, found = rows.load(name, question, modality)[0]["data"].partition(":")
-        assert dataset == f"{name}/{part(question)}"
+        assert dataset == f"{name}/{file_stem(question)}"
         assert re.fullmatch(r"[0-9a-f]{12}", found)
         return found
 
