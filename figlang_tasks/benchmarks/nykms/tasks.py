@@ -116,7 +116,7 @@ def record(doc: Document, output: str | None) -> CartoonRecord:
         ):  # scores of words are over all positives (Table 9: 56 of 687 is the 8.15 of LLaVA's SW)
             annotated = read_annotation(doc[field], field)
             if field in MARKED_FIELDS:
-                kinds[field] = annotated.kind
+                kinds[field] = annotated.referent
             words[field] = _scores(field, text, annotated)
     record: CartoonRecord = {
         "id": doc["id"],
@@ -141,7 +141,7 @@ def record(doc: Document, output: str | None) -> CartoonRecord:
 
 def _scores(field: str, predicted: str, annotated: Annotation) -> WordScores:
     """The scores of an answer in words."""
-    text = named_whole_image(predicted) if annotated.kind == "image" else predicted
+    text = named_whole_image(predicted) if annotated.referent == "image" else predicted
     scores: WordScores = {}
     if field in WORDS:
         scores["em"] = overlap.exact_match(text, annotated.text)
