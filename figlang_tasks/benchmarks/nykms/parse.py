@@ -199,8 +199,8 @@ _TOPICS = {
 _TOPIC = rf"(?:{_TOPICS['metaphor']}|{_TOPICS['sarcasm']})"
 _BEGIN = r"\A\W*(?:\d{1,2}\W+)?(?:unfortunately,? |however,? )?"
 _PICTURE = r"(?:images?|pictures?|cartoons?|photos?|drawings?)"
-# What can only be a refusal, even where words are asked for: an apology with what cannot be done, an
-# assistant that speaks of itself, or a refusal to help with what was asked.
+# What can only be a refusal, even where words are asked for: an apology with what cannot be done,
+# an assistant that speaks of itself, or a refusal to help with what was asked.
 _SURE_REFUSAL = re.compile(
     rf"{_BEGIN}(?:(?:(?:i'?m |i am |we'?re |we are )?(?:very |really |so |terribly )?sorry\b|(?:i"
     r" |my |we )?"

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from figlang_tasks import mini
-from figlang_tasks.benchmarks.nykms import rows
+from figlang_tasks.benchmarks.nykms import annotations, rows
 from figlang_tasks.benchmarks.nykms.counts import file_stem
 from figlang_tasks.core import hub
 
@@ -82,7 +82,7 @@ def test_negatives_may_leave_their_answers_out_and_ids_tell_the_contest(folder: 
             record["MW"] = None
             del record["ME"]
     write(folder, found)
-    checked, faults = rows.read(folder / "nyk_m.jsonl")
+    checked, faults = annotations.read(folder / "nyk_m.jsonl")
     assert not faults
     assert [row.contest for row in checked] == [int(row.id.split("_")[1]) for row in checked]
     assert checked[-1].answers == {"MW": "", "ME": ""}
