@@ -17,7 +17,7 @@ from figlang_tasks.core.request import Request
 CONFIGS = [
     name
     for task, pixels in product(counts.TEST, ("", "_from_pixels"))
-    for name in configurations.configs({"config": f"{task}{pixels}", "fold": "all"})
+    for name in configurations.fold_names({"config": f"{task}{pixels}", "fold": "all"})
 ]
 # Train, validation and test as the hub's pages show them (facts: neighbours.md 1.2); None where
 # they were not seen.
@@ -48,7 +48,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_numbers_of_rows_are_those_of_the_hub() -> None:
-    assert len(CONFIGS) == len({configurations.config(name) for name in CONFIGS}) == 30
+    assert len(CONFIGS) == len({configurations.parse_name(name) for name in CONFIGS}) == 30
     totals = {"matching": 2691, "ranking": 2615, "explanation": 651}
     for task, folds in SHOWN.items():
         test = counts.TEST[task]
@@ -76,7 +76,7 @@ def test_numbers_of_rows_are_those_of_the_hub() -> None:
 def test_documents_of_a_choice(folder: Path, name: str, fold: str) -> None:
     config = f"{name}_{fold}"
     release.release(folder, config)
-    found, of = rows.load("NYCC", name, fold), configurations.config(config)
+    found, of = rows.load("NYCC", name, fold), configurations.parse_name(config)
     assert len(found) == counts.count(Request.of("NYCC", config=name, fold=fold))
     assert found[0]["data"].startswith(f"NYCC/{config}@local:")
     first = release.row(config, 0)
@@ -88,15 +88,15 @@ def test_documents_of_a_choice(folder: Path, name: str, fold: str) -> None:
         found[0]["candidates"][0]
         == f"a new yorker cartoon with winning caption: {first['caption_choices'][0]}"
     )
-    assert ("entities" in found.column_names) != of.pixels and ("winner_source" in first) == (
+    assert ("entities" in found.column_names) != of.from_pixels and ("winner_source" in first) == (
         of.task == "ranking"
     )
-    if not of.pixels:
+    if not of.from_pixels:
         assert found[0]["entities"] == ["Snail", "Watch"]
 
 
 def test_documents_of_all_folds_tell_their_fold_and_share_their_data(folder: Path) -> None:
-    for name in configurations.configs({"config": "explanation_from_pixels", "fold": "all"}):
+    for name in configurations.fold_names({"config": "explanation_from_pixels", "fold": "all"}):
         release.release(folder, name, test=2)
     found, alone = (
         BENCHMARK.documents(Request.of("NYCC", config="explanation_from_pixels", fold=fold))

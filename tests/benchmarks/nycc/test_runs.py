@@ -41,7 +41,7 @@ def five_folds(folder: Path, config: str = "ranking", test: int = 60) -> None:
     """Fold by fold as few rows as the reader takes: it refuses other numbers than the hub shows,
     not than inferred.
     """
-    for name in configurations.configs({"config": config, "fold": "all"}):
+    for name in configurations.fold_names({"config": config, "fold": "all"}):
         release.release(folder, name, test=None if name in counts.SEEN else test)
 
 

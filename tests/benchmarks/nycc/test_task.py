@@ -37,7 +37,7 @@ def document(folder: Path, kind: str) -> dict[str, Any]:
         kind,
     )
     release.release(folder, config, test=None if config in counts.SEEN else 2)
-    return dict(documents(kind, configurations.config(config).fold)[1])
+    return dict(documents(kind, configurations.parse_name(config).fold)[1])
 
 
 def documents(kind: str, fold: int) -> datasets.Dataset:
