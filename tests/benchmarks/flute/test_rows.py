@@ -14,8 +14,10 @@ from datasets import Dataset
 from flute_rows import Values, as_on_the_hub, released_shape, write_lines, write_parquet
 from run_and_check import refused
 
-from figlang_tasks.benchmarks.flute import rows
+from figlang_tasks.benchmarks.flute import blind, rows
 from figlang_tasks.benchmarks.flute.benchmark import BENCHMARK
+from figlang_tasks.benchmarks.flute.heldout import families
+from figlang_tasks.benchmarks.flute.pairs import Pair
 from figlang_tasks.core import hub
 
 PORTIONS = {
@@ -141,17 +143,17 @@ def test_texts_other_than_the_released_ones_are_told(
 ) -> None:
     write_lines(data_dir / "train.jsonl", invented)
     rows.load("FLUTE", "heldout")
-    # The digest is of what the rule in words gives (`rows.heldout`), computed once apart from the
+    # The digest is of what the rule in words gives (`draw_heldout`), computed once apart from the
     # package.
     told = "texts differ from those of the fixed held-out part (13c602320331, not d75fcb192f3c)"
     assert any(told in message for message in warnings_of_loguru)
 
 
 def test_families_are_linked_by_sentences_and_by_ids() -> None:
-    def pair(row_id: str, premise: str, hypothesis: str, group: str = "simile") -> rows.Pair:
-        return rows.Pair(row_id, premise, hypothesis, "Entailment", "why", group)
+    def pair(row_id: str, premise: str, hypothesis: str, group: str = "simile") -> Pair:
+        return Pair(row_id, premise, hypothesis, "Entailment", "why", group)
 
-    found = rows.families(
+    found = families(
         [
             pair("1", "It  rains.", "It pours"),
             pair("2", "it rains. ", "It drips"),
@@ -177,10 +179,10 @@ def test_no_file_and_several_files(data_dir: Path) -> None:
 # --- the shared task's blind rows ---
 
 
-@pytest.mark.parametrize("shared_file", [f"data/{rows.BLIND_FILE}"], indirect=True)
+@pytest.mark.parametrize("shared_file", [f"data/{blind.BLIND_FILE}"], indirect=True)
 def test_the_shared_tasks_file_loads_in_full(shared_file: Path, data_dir: Path) -> None:
     put(shared_file, data_dir)
-    documents = rows.load_blind()
+    documents = blind.load_blind()
     raw = [json.loads(line) for line in shared_file.read_text(encoding="utf-8").split("\n") if line]
     assert documents["codalab_id"][:] == list(range(1500))
     assert documents["source_id"][:] == [values["id"] for values in raw]

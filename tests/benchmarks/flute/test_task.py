@@ -15,6 +15,8 @@ from run_and_check import preflight
 
 from figlang_tasks.benchmarks.flute import rows, tasks
 from figlang_tasks.benchmarks.flute.benchmark import BENCHMARK
+from figlang_tasks.benchmarks.flute.blind import BLIND_FILE
+from figlang_tasks.benchmarks.flute.pairs import LABELS
 from figlang_tasks.core import hub
 from figlang_tasks.core.request import Request
 from figlang_tasks.scoring import evaluate, process_results
@@ -114,9 +116,9 @@ def test_targets_have_the_papers_form_and_read_back(changes: dict[str, str], tar
     judged = process_results(doc, [target])
     assert (judged["acc"], judged["parse_rate"], judged["parse_disagreement"]) == (1, 1, 0)
     answers, label = tasks.chance_answers(doc)
-    assert label == doc["label"] and set(answers) == set(rows.LABELS)
+    assert label == doc["label"] and set(answers) == set(LABELS)
     for name, answer in answers.items():
-        assert process_results(doc, [answer])["sample"]["predicted"] == rows.LABELS[name]
+        assert process_results(doc, [answer])["sample"]["predicted"] == LABELS[name]
 
 
 def test_a_record() -> None:
@@ -255,7 +257,7 @@ def test_blind_rows_are_read_and_not_judged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
-    write_lines(tmp_path / "FLUTE" / rows.BLIND_FILE, blind_rows())
+    write_lines(tmp_path / "FLUTE" / BLIND_FILE, blind_rows())
     preflight({"dataset_name": "FLUTE,part=codalab"})
     doc = BENCHMARK.documents(Request.of("FLUTE", part="codalab"))[8]
     assert tasks.doc_to_target(doc) == ""
