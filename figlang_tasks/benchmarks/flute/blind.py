@@ -52,7 +52,9 @@ def load_blind() -> datasets.Dataset:
             " competition 5908), which the dataset on the hub does not contain: put it at"
             f" ${hub.DATA_DIR_VARIABLE}/FLUTE/{BLIND_FILE}"
         )
-    rows, row_faults = row_files.valid(row_files.lines(path, BLIND_COLUMNS), _read_blind_row)
+    rows, row_faults = row_files.validate_rows(
+        row_files.read_rows(path, BLIND_COLUMNS), _read_blind_row
+    )
     faults = [f"{fault}. Use the file as it was published." for fault in row_faults]
     numbers = [row["codalab_id"] for row in rows]
     if not faults and numbers != list(range(BLIND_ROWS)):
@@ -61,7 +63,7 @@ def load_blind() -> datasets.Dataset:
             f" (codalab_id), these {len(rows)} are not. Use the file as it was published; to try"
             " out fewer rows use --limit."
         )
-    row_files.end_with_the_first(faults, "flute")
+    row_files.raise_first_fault(faults, "flute")
     return datasets.Dataset.from_dict(
         {
             "dataset": ["FLUTE"] * len(rows),

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from figlang_tasks.benchmarks.flute.counts import HELDOUT_SIZES
 from figlang_tasks.benchmarks.flute.pairs import Pair, collapse_spaces, sha256_of
 from figlang_tasks.core.errors import DataError
-from figlang_tasks.metrics.intervals import linked
+from figlang_tasks.metrics.units import link_rows
 
 HELDOUT_SEED = "figlang_tasks FLUTE held-out 1"
 HELDOUT_DIGEST = "d75fcb192f3c"
@@ -32,8 +32,8 @@ def families(rows: Sequence[Pair]) -> list[list[int]]:
     for row in rows:
         keys_of_rows.append((*row.sentences, (row.portion, row.source_id)))
     indices_by_first: dict[int, list[int]] = {}
-    # `linked` gives the index of the first row of each row's family.
-    for index, first_index in enumerate(linked(keys_of_rows)):
+    # `link_rows` gives the index of the first row of each row's family.
+    for index, first_index in enumerate(link_rows(keys_of_rows)):
         indices_by_first.setdefault(first_index, []).append(index)
     return list(indices_by_first.values())
 

@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from figlang_tasks.core import hub, row_files
+from figlang_tasks.core import hub, parquet_files, row_files
 from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.text import LONE_SURROGATE
@@ -120,7 +120,7 @@ def read_release(dataset: str) -> tuple[Sequence[Pair], str]:
     source = source_of(dataset)
     snapshot = hub.snapshot(source, ["README.md", "*.parquet", "*.jsonl"])
     location, located_rows = _read_train_split(source, snapshot.folder)
-    rows, row_faults = row_files.valid(located_rows, _read_pair)
+    rows, row_faults = row_files.validate_rows(located_rows, _read_pair)
     faults = [f"{fault}. {hub.USE_THE_RELEASE}" for fault in row_faults]
     row_count = len(rows) + len(row_faults)
     published_count = source.splits["train"]
@@ -129,7 +129,7 @@ def read_release(dataset: str) -> tuple[Sequence[Pair], str]:
             f"{location} has {row_count} rows, the published train split has {published_count}. To"
             f" run fewer rows use --limit. {hub.USE_THE_RELEASE}"
         )
-    row_files.end_with_the_first(faults, "flute")
+    row_files.raise_first_fault(faults, "flute")
     return rows, snapshot.revision
 
 
@@ -140,10 +140,10 @@ def _read_train_split(source: hub.Source, folder: Path) -> tuple[str, Iterable[t
         source: the dataset.
         folder: the folder with its files: Parquet files, or one file of JSON lines.
     """
-    parquet_files = hub.split_files(source.name, "train", folder)
-    if parquet_files:
-        location = f"{source.name}: {parquet_files[0].parent}/train-*.parquet"
-        table = hub.read_parquet(parquet_files, COLUMNS, location)
+    files = parquet_files.split_files(source.name, "train", folder)
+    if files:
+        location = f"{source.name}: {files[0].parent}/train-*.parquet"
+        table = parquet_files.read_parquet(files, COLUMNS, location)
         rows = ((f"{location}, row {index}", row) for index, row in enumerate(table))
         return location, rows
 
@@ -156,7 +156,7 @@ def _read_train_split(source: hub.Source, folder: Path) -> tuple[str, Iterable[t
             " data/train-00000-of-0000N.parquet or as one JSON lines file with `train` in its name"
             f" (train.jsonl), as in the hub's repository {page}; there is {names}"
         )
-    return f"{source.name}: {json_files[0]}", row_files.lines(json_files[0], COLUMNS)
+    return f"{source.name}: {json_files[0]}", row_files.read_rows(json_files[0], COLUMNS)
 
 
 def _read_pair(cells: Mapping[str, Any], location: str) -> Pair:

@@ -23,7 +23,7 @@ from figlang_tasks.benchmarks.flute.pairs import (
 from figlang_tasks.core import hub
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError
-from figlang_tasks.core.exemplars import drawn
+from figlang_tasks.core.exemplars import draw_exemplars
 
 if TYPE_CHECKING:
     import datasets
@@ -39,7 +39,7 @@ EXEMPLAR_SEED = 42
 # --- the documents of a part ---
 
 
-@hub.kept(maxsize=8)
+@hub.cached(maxsize=8)
 def load(dataset: str, part: str, prompt: str = "v2", scorer: str = "") -> datasets.Dataset:
     """The documents of one part, one for each row.
 
@@ -130,7 +130,7 @@ def _family_ids(rows: Sequence[Pair], ids: Sequence[str]) -> dict[int, str]:
 # --- few-shot exemplars ---
 
 
-@hub.kept(maxsize=4)
+@hub.cached(maxsize=4)
 def exemplars(dataset: str, count: int, prompt: str) -> tuple[Document, ...]:
     """Few-shot exemplars: documents of the part ``rest``, drawn over figurative types and labels.
 
@@ -153,7 +153,7 @@ def exemplars(dataset: str, count: int, prompt: str) -> tuple[Document, ...]:
             suitable.append(document)
     types = [document["report_group"] for document in suitable]
     labels = [document["label"] for document in suitable]
-    chosen_indices = drawn(types, labels, tuple(LABELS), count, EXEMPLAR_SEED)
+    chosen_indices = draw_exemplars(types, labels, tuple(LABELS), count, EXEMPLAR_SEED)
     shots = [suitable[index] for index in chosen_indices]
     shot_ids = ", ".join(shot["id"] for shot in shots)
     logger.info(f"figlang_tasks: {count} exemplars: {shot_ids}")

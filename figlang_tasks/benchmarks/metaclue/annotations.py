@@ -149,7 +149,7 @@ class Annotation(_Object):
 
 def annotation(found: dict[str, Any], where: str) -> Annotation:
     """The object of a line; a `DataError` that names `where` and the field if it is not valid."""
-    return row_files.checked(
+    return row_files.parse_row(
         Annotation, {**found, "place of the line": f"{where} ({found.get('image')})"}, where
     )
 
@@ -169,7 +169,7 @@ class Table(NamedTuple):
         return [row for row in self.rows if row.split == split and row.set in sets]
 
 
-@hub.kept(maxsize=4)
+@hub.cached(maxsize=4)
 def read(dataset: str) -> Table:
     """The annotations of ``MetaCLUE`` or ``figlang_mini_metaclue``."""
     found = hub.snapshot(source_of(dataset), [FILE])
@@ -179,12 +179,12 @@ def read(dataset: str) -> Table:
             f"there is no {path}: docs/cards/metaclue.md says how to write it, since none was"
             " released"
         )
-    rows, faults = row_files.valid(
-        row_files.lines(path), annotation, lambda row: f"image {row.image}"
+    rows, faults = row_files.validate_rows(
+        row_files.read_rows(path), annotation, lambda row: f"image {row.image}"
     )
     if not rows and not faults:
         faults = [f"{path} has no rows: write one for each image (docs/cards/metaclue.md)"]
-    row_files.end_with_the_first(faults, "metaclue")
+    row_files.raise_first_fault(faults, "metaclue")
     return Table(
         tuple(rows),
         found.folder,
@@ -193,7 +193,7 @@ def read(dataset: str) -> Table:
     )
 
 
-@hub.kept(maxsize=1 << 14)  # the check of boxes and the documents of both concepts need it
+@hub.cached(maxsize=1 << 14)  # the check of boxes and the documents of both concepts need it
 def picture_size(picture: Path, where: str) -> tuple[int, int]:
     """Width and height of a picture, upright."""
     return images.size_of(picture, where)

@@ -78,7 +78,7 @@ def pool_of(dataset: str, table: Table) -> list[Annotation]:
     return rows
 
 
-@hub.kept(maxsize=12)
+@hub.cached(maxsize=12)
 def draw(dataset: str, name: str) -> list[Candidates]:
     """The candidates of one of :data:`SETTINGS`, in the order of the annotations."""
     kind, count = SETTINGS[name]

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from figlang_tasks.answers.text import Answer
-from figlang_tasks.answers.verdict import Read, opened
+from figlang_tasks.answers.verdict import Read, find_answer
 from figlang_tasks.answers.words import REFUSAL
 
 
@@ -46,7 +46,7 @@ def parse_official(output: str | None) -> Read[Statement]:
     the primary concept. A caption without them scores 0 on each ("The score of 0 is given if
     parsing fails"). No code was released; that the first "as" counts is inferred.
     """
-    answer = opened(output)
+    answer = find_answer(output)
     if isinstance(answer, Read):
         return answer
     text = _line(answer)
@@ -97,7 +97,7 @@ def parse_caption(output: str | None) -> Read[Statement]:
     behind a colon (``heading``); the only one (``statement``). A repeated pattern ("... is as
     relationship as ...") is none.
     """
-    answer = opened(output)
+    answer = find_answer(output)
     if isinstance(answer, Read):
         return answer
     raw = answer.raw.replace("\x00", "\n") + "\n"

@@ -203,7 +203,7 @@ def _by_java(records: Sequence[Record], scope: str, metric: str, said: str) -> E
     texts = _texts(records, said)
     found = _java_scores(texts).get(metric)
     if found is None:  # the reason is logged
-        notes.note(f"{metric} could not be computed and is missing, see the log")
+        notes.note_failure(f"{metric} could not be computed and is missing, see the log")
         return None
     # METEOR is of all texts together.
     return (
@@ -356,7 +356,7 @@ def _of_pictures(
         except (generated_images.ImageMetricError, DataError) as error:
             message = f"{metric} is left out: {error}"
             logger.error(f"figlang_tasks: {message}")
-            notes.note(message)
+            notes.note_failure(message)
             return None
 
     return estimate_of

@@ -44,7 +44,7 @@ LOCALIZE = {
 TEMPLATES = (1, 2)
 
 
-@hub.kept(maxsize=48)
+@hub.cached(maxsize=48)
 def load(dataset: str, task: str, check_images: bool = False) -> datasets.Dataset:
     """The documents of one of :data:`TASKS`.
 
@@ -59,8 +59,8 @@ def load(dataset: str, task: str, check_images: bool = False) -> datasets.Datase
     rows = _rows(dataset, task, table)
     if check_images:
         check = partial(_check, dataset, table.folder if task in LOCALIZE else None)
-        row_files.end_with_the_first(
-            row_files.valid(((row.where, row) for row in rows), check)[1], "metaclue"
+        row_files.raise_first_fault(
+            row_files.validate_rows(((row.where, row) for row in rows), check)[1], "metaclue"
         )
     found = TASKS[task](dataset, task, table, rows)
     if not found:
@@ -80,7 +80,7 @@ def _check(dataset: str, folder: Path | None, row: Annotation, where: str) -> No
         annotation_file.check_boxes(row, folder / row.image)
 
 
-@hub.kept(maxsize=1 << 14)  # the tasks of a group have the same pictures
+@hub.cached(maxsize=1 << 14)  # the tasks of a group have the same pictures
 def _check_picture(dataset: str, image: str, where: str) -> None:
     images.check({"path": image}, where, dataset)
 

@@ -44,7 +44,7 @@ from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.core.request import Request
-from figlang_tasks.metrics import captions, ranking
+from figlang_tasks.metrics import caption_java, captions, ranking
 from figlang_tasks.scoring import Task
 from figlang_tasks.scoring.task import Document, MetricValues, task_of
 
@@ -81,7 +81,8 @@ def preflight(config: Mapping[str, Any], request: Request) -> None:
     """
     kwargs, task = config.get("lmms_eval_specific_kwargs") or {}, request["task"]
     if task.startswith(("caption", "vqa")) and status.in_first_process():
-        captions.available()  # report now, not after hours, that METEOR or SPICE will be missing
+        # Report now, not after hours, that METEOR or SPICE will be missing.
+        caption_java.available_java_metrics()
     convention = Options.of(
         kwargs.get(str(config.get("model"))) or kwargs.get("default")
     ).convention
@@ -188,7 +189,7 @@ def retrieval_record(doc: Document, output: str | None) -> RetrievalRecord:
 def retrieval_record_of_scores(doc: Document, scores: list[float]) -> RetrievalRecord:
     """The record of a choice by the score of each candidate. A tie goes against the model."""
     rank = ranking.best_rank(scores, [place == doc["answer"] for place in range(len(scores))])
-    return _retrieval_record(doc, ranking.best_place(scores), rank, "scores", "argmax")
+    return _retrieval_record(doc, ranking.index_of_best(scores), rank, "scores", "argmax")
 
 
 def _retrieval_record(

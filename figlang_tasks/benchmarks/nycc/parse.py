@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from figlang_tasks.answers.option import option
 from figlang_tasks.answers.text import Answer
 from figlang_tasks.answers.thoughts import EXPLAINED, explanation_in_thought
-from figlang_tasks.answers.verdict import Read, opened
+from figlang_tasks.answers.verdict import Read, find_answer
 
 _LETTERS = "ABCDE"
 
@@ -94,7 +94,7 @@ def letter(
         pixels: whether the model saw the cartoon; otherwise its description.
         captions: the options, by which the common reader also knows an answer.
     """
-    answer = opened(output)
+    answer = find_answer(output)
     if isinstance(answer, Read):
         return answer
     official_letter = parse_official(answer.raw, options, pixels)
@@ -134,7 +134,7 @@ def explanation(output: str | None) -> Read[str]:
     Args:
         output: the model's output; None if there is none.
     """
-    answer = opened(output)
+    answer = find_answer(output)
     reading = answer if isinstance(answer, Read) else _read_explanation(answer)
     if output is None or reading.value:
         return reading

@@ -23,7 +23,7 @@ from figlang_tasks.benchmarks.nycc.configurations import (
     parse_name,
 )
 from figlang_tasks.benchmarks.nycc.counts import SEEN, TEST, count_of
-from figlang_tasks.core import hub, images, row_files
+from figlang_tasks.core import hub, images, parquet_files, row_files
 from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.data_id import DataId, digest_of_rows
 from figlang_tasks.core.errors import DataError, PartMissing
@@ -47,7 +47,7 @@ def documents(request: Request, check_images: bool) -> datasets.Dataset:
     return load(request.dataset, request["config"], request["fold"], check_images)
 
 
-@hub.kept(maxsize=8)
+@hub.cached(maxsize=8)
 def load(dataset: str, name: str, fold: str = ALL, check_images: bool = True) -> datasets.Dataset:
     """The test rows of one fold, or of all folds one after the other, as documents.
 
@@ -102,9 +102,9 @@ def _load_fold(dataset: str, name: str, check_images: bool) -> datasets.Dataset:
         return f"instance_id {document['id']}"
 
     located_rows = ((f"{dataset}/{name}, test row {index}", row) for index, row in enumerate(table))
-    row_documents, faults = row_files.valid(located_rows, make_document, unique_key)
+    row_documents, faults = row_files.validate_rows(located_rows, make_document, unique_key)
     faults = [*faults, *_row_count_faults(dataset, name, len(table))]
-    row_files.end_with_the_first(faults, "nycc")
+    row_files.raise_first_fault(faults, "nycc")
 
     origin = {
         "dataset": dataset,
@@ -141,7 +141,7 @@ def _row_count_faults(dataset: str, name: str, row_count: int) -> list[str]:
     return []
 
 
-@hub.kept(maxsize=8)
+@hub.cached(maxsize=8)
 def _read_split(dataset: str, name: str, split: str) -> tuple[datasets.Dataset, str]:
     """The rows of a split, their pictures undecoded, and the revision that was read.
 
@@ -151,12 +151,12 @@ def _read_split(dataset: str, name: str, split: str) -> tuple[datasets.Dataset, 
     """
     snapshot = hub.snapshot(source_of(dataset), [f"{name}/{split}-*.parquet"])
     location = f"{dataset}/{name}: split {split!r} in {snapshot.folder}"
-    files = hub.split_files(dataset, split, snapshot.folder / name)
+    files = parquet_files.split_files(dataset, split, snapshot.folder / name)
     if not files:
         raise PartMissing(
             f"{location}: there is no file {name}/{split}-*.parquet. {hub.USE_THE_RELEASE}"
         )
-    table = hub.read_parquet(files, parse_name(name).columns, location)
+    table = parquet_files.read_parquet(files, parse_name(name).columns, location)
     return images.undecoded(table, location), snapshot.revision
 
 
@@ -333,8 +333,8 @@ def check_exemplars(dataset: str, name: str) -> None:
         return _document({**row, "image": None}, location, configuration)
 
     located_rows = ((f"{dataset}/{name}, train row {index}", row) for index, row in enumerate(rows))
-    _, faults = row_files.valid(located_rows, make_document)
-    row_files.end_with_the_first(faults, "nycc")
+    _, faults = row_files.validate_rows(located_rows, make_document)
+    row_files.raise_first_fault(faults, "nycc")
 
 
 def training_faults(dataset: str) -> Iterator[DataError]:
@@ -350,7 +350,7 @@ def training_faults(dataset: str) -> Iterator[DataError]:
                 yield DataError(fault)
 
 
-@hub.kept(maxsize=8)
+@hub.cached(maxsize=8)
 def _indices_by_contest(dataset: str, name: str) -> dict[int, list[int]]:
     """The indices of the training rows of each contest, by the number of the contest."""
     table, _ = _read_split(dataset, name, "train")

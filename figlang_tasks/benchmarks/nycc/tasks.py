@@ -277,7 +277,7 @@ def choice_record_of_scores(doc: Document, scores: list[float]) -> RankingRecord
         doc: the row.
         scores: the score of each caption, in their order.
     """
-    best_index = ranking.best_place(scores)  # None if several captions have the highest score
+    best_index = ranking.index_of_best(scores)  # None if several captions have the highest score
     letter = None if best_index is None else "ABCDE"[best_index]
     record = _choice_record(doc, "scores", "argmax")
     record["predicted"] = letter

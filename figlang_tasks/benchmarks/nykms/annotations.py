@@ -93,7 +93,7 @@ def read(path: Path) -> tuple[list[AnnotatedCaption], list[str]]:
         """The id, which must be unique in the file."""
         return row.id
 
-    rows, faults = row_files.valid(row_files.lines(path), read_row, row_id)
+    rows, faults = row_files.validate_rows(row_files.read_rows(path), read_row, row_id)
     if not rows and not faults:
         faults = [
             f"{path} is empty: put one JSON object on each line (`figlang data template nykms` has"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from figlang_tasks.benchmarks.nykms.parse import LABELS
 from figlang_tasks.benchmarks.nykms.records import WordScores
-from figlang_tasks.core.card import OPEN, WRONG, YES, Answer, Card, Shown, outcome
+from figlang_tasks.core.card import OPEN, WRONG, YES, Answer, Card, CardPicture, outcome
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.record import Document, Record
 
@@ -33,7 +33,7 @@ def card(data: DataId, records: Sequence[Record], document: Document) -> Card:
     record = records[0]
     texts = document or {}
     is_about_metaphor = any(field.startswith("M") for field in record["gold"])
-    pictures: list[Shown] = []
+    pictures: list[CardPicture] = []
     if record["modality"] == "image":
         pictures.append({"name": record["id"], "label": "", "role": ""})
     return {

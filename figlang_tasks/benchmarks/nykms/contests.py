@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from figlang_tasks.benchmarks.nykms.annotations import SPLITS, AnnotatedCaption
-from figlang_tasks.core import hub, images
+from figlang_tasks.core import hub, images, parquet_files
 from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.errors import DataError
 
@@ -109,7 +109,7 @@ def _depictions_by_row_id(
     if depiction == "description":
         columns = ["contest_number", "image_description", "caption_choices"]
     location = f"{CONTESTS}: {files[0].parent}"
-    table = hub.read_parquet(files, columns, location)
+    table = parquet_files.read_parquet(files, columns, location)
     if depiction == "image":
         table = images.undecoded(table, location)
     contests = {row.contest for row in rows}

@@ -10,7 +10,7 @@ import re
 from typing import Literal, NamedTuple, TypeAlias
 
 from figlang_tasks.answers.thoughts import EXPLAINED, explanation_in_thought
-from figlang_tasks.answers.verdict import Read, opened
+from figlang_tasks.answers.verdict import Read, find_answer
 from figlang_tasks.answers.yes_no import yes_no
 from figlang_tasks.core.errors import DataError
 
@@ -82,7 +82,7 @@ def parse_official(output: str | None, question: str) -> Read[Answers]:
 
     Source: NYK-MS, section 3.4.
     """
-    answer = opened(output)
+    answer = find_answer(output)
     if isinstance(answer, Read):  # it holds no answer outside of thoughts
         return _read_explanation_in_thought(output, question) or answer
 
@@ -273,7 +273,7 @@ def first_answer(output: str | None, question: str) -> Read[bool]:
         output: the model's output; None if there is none.
         question: ``metaphor``, ``sarcasm``, ``mc`` or ``sc``.
     """
-    answer = opened(output)
+    answer = find_answer(output)
     if isinstance(answer, Read):
         return answer
     topic = "metaphor" if question in ("metaphor", "mc") else "sarcasm"

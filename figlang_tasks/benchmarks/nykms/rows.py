@@ -41,7 +41,7 @@ def documents(request: Request, check_images: bool) -> datasets.Dataset:
     )
 
 
-@hub.kept(maxsize=18)
+@hub.cached(maxsize=18)
 def load(
     dataset: str,
     question: str,
@@ -126,7 +126,7 @@ def _rows_asked(
     return asked_rows
 
 
-@hub.kept(maxsize=8)
+@hub.cached(maxsize=8)
 def _read_with_depictions(
     dataset: str, path: Path, modality: str, check_images: bool
 ) -> tuple[list[AnnotatedCaption], str]:
@@ -145,7 +145,7 @@ def _read_with_depictions(
             " Put the annotations there; `figlang data template nykms` writes example files"
         )
     rows, faults = annotations.read(path)
-    row_files.end_with_the_first(faults, "nykms")
+    row_files.raise_first_fault(faults, "nykms")
     if modality == "image":
         rows, origin = _with_pictures(rows, path.parent, dataset, check_images)
     else:
@@ -170,7 +170,7 @@ def _with_pictures(
     faults = list(joined.faults)
     if check_images:
         faults += _picture_faults(completed, folder, dataset)
-    row_files.end_with_the_first(faults, "nykms")
+    row_files.raise_first_fault(faults, "nykms")
     return completed, joined.origin
 
 
@@ -186,7 +186,7 @@ def _picture_faults(rows: Sequence[AnnotatedCaption], folder: Path, dataset: str
         images.check(cell, location, dataset)
 
     cells = [(row.location, _image_cell(row, folder)) for row in first_row_by_image.values()]
-    _, faults = row_files.valid(cells, check)
+    _, faults = row_files.validate_rows(cells, check)
     return faults
 
 
@@ -211,8 +211,8 @@ def _with_descriptions(
             row = replace(row, description=description)
             joined_rows.append((row.location, row))
         completed.append(row)
-    _, faults = row_files.valid(joined_rows, _check_joined_description)
-    row_files.end_with_the_first(faults, "nykms")
+    _, faults = row_files.validate_rows(joined_rows, _check_joined_description)
+    row_files.raise_first_fault(faults, "nykms")
     return completed, joined.origin
 
 

@@ -182,7 +182,7 @@ def _training_texts(documents_by_split: Mapping[str, Sequence[Document]]) -> lis
 
     texts: list[str] = []
     for split in _TRAINING_SPLITS:
-        texts += [cross_attention.seen(doc, "caption") for doc in documents_by_split[split]]
+        texts += [cross_attention.training_key(doc, "caption") for doc in documents_by_split[split]]
     return texts
 
 

@@ -48,7 +48,7 @@ _CONTRADICTION_PHRASES = ("contradict", "appears to contest")
 
 
 def parse_official(output: str | None, *, scene_graph: bool = False) -> Explained:
-    """Label (1 entailment, 0 contradiction) and explanation by the authors' rules, with defects.
+    """Label (1 entailment, 0 contradiction) and explanation, by the authors' rules as they are.
 
     1. No output: no label, no explanation.
     2. Behind the first ``LABEL:`` / ``Label:`` / ``label:`` (these three spellings only): "neither"
@@ -59,9 +59,9 @@ def parse_official(output: str | None, *, scene_graph: bool = False) -> Explaine
     3. Without a marker, over the whole output: phrases of refusal give no label; else "entail" or a
        phrase of agreement gives 1; else "contradict" or "appears to contest" gives 0. So "does not
        entail; it contradicts" is an entailment. The explanation is the whole output.
-    4. From the explanation, always: ``Contradiction.`` / ``Entailment.``, then the same with ``:``,
-       then with a newline are deleted wherever they stand; then everything from the last
-       ``Therefore,`` on is dropped. Nothing may be left.
+    4. The explanation is always cleaned. ``Contradiction.`` and ``Entailment.`` are deleted
+       wherever they stand, then ``Contradiction:`` and ``Entailment:``, then either word before a
+       newline. Then everything from the last ``Therefore,`` on is dropped. Nothing may be left.
     5. The explanation of a scene-graph run is rewritten (`rewrite_scene_graph_talk`).
 
     Args:

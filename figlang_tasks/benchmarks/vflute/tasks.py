@@ -83,7 +83,7 @@ def documents(request: Request, check_images: bool) -> datasets.Dataset:
 
     A request with ``instructions=all`` gets each row 21 times, once with each instruction.
     """
-    if request.get("instructions", "all") != "all":
+    if _asks_all_instructions(request) and request["instructions"] != "all":
         raise DataError(
             f"dataset_name: instructions={request['instructions']}; it must be all, or be left out"
         )
@@ -314,8 +314,10 @@ def record(doc: Document, output: str | None, scene_graph: bool = False) -> VFlu
         output: the model's answer; None if there is none.
         scene_graph: whether the answer is that of a scene-graph run.
     """
-    # The authors' rules read all that a model wrote, also behind the next question that it invents.
+    # `output` ends where a model goes on with a next question of its own. `whole` gives back what
+    # followed: the authors' rules read that too.
     official_reading = parse_official(whole(output), scene_graph=scene_graph)
+    # The claim may itself contain a label, which is no answer.
     careful_label = entailment(output, [doc["claim"]]).value
     gold = rows.LABELS[doc["label"]]
     record = VFluteRecord(**explained_record(doc, gold, official_reading, careful_label))
@@ -347,10 +349,9 @@ def other_wordings(doc: Document) -> list[str]:
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
-    """What the models ``figlang_random`` and ``figlang_majority`` may answer, and the right label.
+    """An answer for each label, by label, and the right label.
 
-    Returns:
-        An answer for each label, by label; and the label that is right.
+    The models ``figlang_random`` and ``figlang_majority`` choose among these answers.
     """
     # An explanation must not quote the claim: one released claim begins with "Label: entailment".
     explanation = "The picture and the claim belong together, or they do not."
