@@ -59,7 +59,8 @@ def wilson(hits: int, rows: int) -> tuple[float, float]:
     return float(interval.low), float(interval.high)
 
 
-FEW, MANY = (12, 6, 5, 6, 5), (57, 7, 5, 5, 4)
+FEW = (12, 6, 5, 6, 5)
+MANY = (57, 7, 5, 5, 4)
 
 
 def test_the_value_is_the_unweighted_mean_of_the_folds_and_its_interval_that_of_independent_values() -> None:  # fmt: skip  # noqa: E501
@@ -80,9 +81,7 @@ def test_the_value_is_the_unweighted_mean_of_the_folds_and_its_interval_that_of_
 
 
 def test_a_comparison_is_of_the_mean_of_the_folds() -> None:
-    """Of all rows the second run has far more right, by one fold alone: the mean of the folds
-    differs less.
-    """
+    """The second run is better in one large fold alone: the mean of the folds differs less."""
     runs = [run("few", FEW), run("many", MANY)]
     (acc,) = comparison.compare(runs, ["acc"], resamples=2000)
     before, after = (np.mean(np.array(hits) / ROWS) for hits in (FEW, MANY))
@@ -101,6 +100,5 @@ def test_a_comparison_is_of_the_mean_of_the_folds() -> None:
     assert acc.p_randomization == pytest.approx(expected, abs=0.02)
     (fold,) = comparison.compare(runs, ["acc_fold_0"], resamples=100)
     assert (fold.scope, fold.difference) == ("fold_0", pytest.approx(45 / 60))
-    assert {each.scope for each in comparison.compare(runs, all_metrics=True, resamples=100)} == {
-        "all"
-    }
+    differences = comparison.compare(runs, all_metrics=True, resamples=100)
+    assert {difference.scope for difference in differences} == {"all"}
