@@ -216,16 +216,16 @@ def _document(
     return document
 
 
-def _captions(caption_choices: object, letters: str, location: str) -> list[str]:
+def _captions(caption_choices: Any, letters: str, location: str) -> list[str]:
     """The captions of a row, one for each letter, or the only one without letters.
 
     Raises:
         DataError: they are not so many texts, or hold a placeholder of a picture.
     """
     # The release has a list for matching and ranking, and a text for explanation.
-    captions = caption_choices if letters else [caption_choices]
-    has_right_number = isinstance(captions, list) and len(captions) == max(1, len(letters))
-    if not has_right_number or not all(map(_is_filled_text, captions)):
+    captions: list[str] = caption_choices if letters else [caption_choices]
+    is_complete = isinstance(captions, list) and len(captions) == max(1, len(letters))
+    if not is_complete or not all(_is_filled_text(caption) for caption in captions):
         expected = f"{len(letters)} texts" if letters else "a text"
         raise DataError(
             f"{location}: caption_choices is {row_files.brief(caption_choices)}, must be {expected}"

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from figlang_tasks.benchmarks.nykms.annotations import SPLITS, AnnotatedCaption
+from figlang_tasks.benchmarks.nykms.annotation_files import SPLITS, AnnotatedCaption
 from figlang_tasks.core import hub, images, parquet_files
 from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.errors import DataError

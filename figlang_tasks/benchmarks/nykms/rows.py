@@ -1,6 +1,6 @@
 """NYK-MS's rows as documents: everything that a prompt and a judgement need of a row.
 
-`annotations` reads the files that the user brings, and `contests` adds the pictures and
+`annotation_files` reads the files that the user brings, and `contests` adds the pictures and
 descriptions that their rows lack. "The paper" is arXiv 2409.01037.
 """
 
@@ -13,8 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from figlang_tasks.benchmarks.nykms import annotations, contests
-from figlang_tasks.benchmarks.nykms.annotations import SPLITS, AnnotatedCaption
+from figlang_tasks.benchmarks.nykms import annotation_files, contests
+from figlang_tasks.benchmarks.nykms.annotation_files import SPLITS, AnnotatedCaption
 from figlang_tasks.benchmarks.nykms.counts import file_stem
 from figlang_tasks.benchmarks.nykms.parse import FIELDS, LABELS, QUESTIONS
 from figlang_tasks.core import hub, images, row_files
@@ -120,7 +120,7 @@ def _rows_asked(
     asked_rows: list[AnnotatedCaption] = []
     for row in rows:
         is_asked = asks_for_label or row.label == 1
-        is_in_split = split is None or annotations.split_of(row) == split
+        is_in_split = split is None or annotation_files.split_of(row) == split
         if is_asked and is_in_split:
             asked_rows.append(row)
     return asked_rows
@@ -144,7 +144,7 @@ def _read_with_depictions(
             f"{dataset}: {path} does not exist (.jsonl files there: {', '.join(names) or 'none'})."
             " Put the annotations there; `figlang data template nykms` writes example files"
         )
-    rows, faults = annotations.read(path)
+    rows, faults = annotation_files.read(path)
     row_files.raise_first_fault(faults, "nykms")
     if modality == "image":
         rows, origin = _with_pictures(rows, path.parent, dataset, check_images)

@@ -16,7 +16,7 @@ from PIL import Image
 from typer import Option
 
 from figlang_tasks.benchmarks.nykms import measures, rows, tasks
-from figlang_tasks.benchmarks.nykms.annotations import SPLITS
+from figlang_tasks.benchmarks.nykms.annotation_files import SPLITS
 from figlang_tasks.benchmarks.nykms.records import CartoonRecord
 from figlang_tasks.core import images
 from figlang_tasks.core.errors import DataError, FigLangError

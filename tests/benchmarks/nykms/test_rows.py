@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from figlang_tasks import mini
-from figlang_tasks.benchmarks.nykms import annotations, rows
+from figlang_tasks.benchmarks.nykms import annotation_files, rows
 from figlang_tasks.benchmarks.nykms.counts import file_stem
 from figlang_tasks.core import hub
 
@@ -85,7 +85,7 @@ def test_negatives_may_leave_their_answers_out_and_ids_name_the_contest(folder: 
             row["MW"] = None
             del row["ME"]
     write_rows(folder, annotated_rows)
-    captions, faults = annotations.read(folder / "nyk_m.jsonl")
+    captions, faults = annotation_files.read(folder / "nyk_m.jsonl")
     assert not faults
     for caption in captions:
         assert caption.contest == int(caption.id.split("_")[1])
@@ -101,7 +101,7 @@ def test_a_cartoon_has_one_split_and_a_row_may_name_another(folder: Path) -> Non
 
     shares: list[float] = []
     cartoons_of_splits: list[set[str]] = []
-    for split in annotations.SPLITS:
+    for split in annotation_files.SPLITS:
         documents = rows.load("NYK-MS", "mc", "image", split=split)
         shares.append(len(documents) / 3000)
         cartoons_of_splits.append(set(documents["cartoon"]))
