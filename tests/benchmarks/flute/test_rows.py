@@ -146,9 +146,9 @@ def test_texts_other_than_the_released_ones_give_a_warning(
 ) -> None:
     write_lines(data_dir / "train.jsonl", invented)
     rows.load("FLUTE", "heldout")
-    # The digest is that of what the rule in words gives (`draw_heldout`), computed once apart from the
-    # package.
-    warning = "differ from those of the fixed held-out part (13c602320331, not d75fcb192f3c)"
+    # The digest is that of what the rule in words gives (`draw_heldout`), computed once apart from
+    # the package.
+    warning = "texts differ from those of the fixed held-out part (13c602320331, not d75fcb192f3c)"
     assert any(warning in message for message in warnings_of_loguru)
 
 
