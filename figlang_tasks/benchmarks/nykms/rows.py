@@ -82,28 +82,40 @@ def load(
             missing_rows = f"of the split {split}: name it in the field split"
         raise DataError(f"{path}: no row {missing_rows}")
 
-    row_documents: list[dict[str, object]] = []
-    for row in rows:
-        document: dict[str, object] = {
-            "dataset": dataset,
-            "data": data_id,
-            "id": row.id,
-            "cartoon": row.cartoon,
-            "question": question,
-            "modality": modality,
-            "caption": row.caption,
-            "label": row.label,
-            **row.answers,
-        }
-        if modality == "text":
-            document["description"] = row.description
-        else:
-            document["image"] = _image_cell(row, folder)
-        row_documents.append(document)
-    table = datasets.Dataset.from_list(row_documents)
+    row_documents = [_document(row, dataset, data_id, question, modality) for row in rows]
     if modality == "text":
-        return table
+        for row, document in zip(rows, row_documents, strict=True):
+            document["description"] = row.description
+        return datasets.Dataset.from_list(row_documents)
+    for row, document in zip(rows, row_documents, strict=True):
+        document["image"] = _image_cell(row, folder)
+    table = datasets.Dataset.from_list(row_documents)
     return table.cast_column("image", datasets.Image(decode=False))
+
+
+def _document(
+    row: AnnotatedCaption, dataset: str, data_id: str, question: str, modality: str
+) -> dict[str, object]:
+    """A row as a document, as yet without its picture or description.
+
+    Args:
+        row: the row.
+        dataset: the name of the dataset.
+        data_id: the identity of its data (`DataId`).
+        question: the question that is asked.
+        modality: how the cartoon is shown, one of `MODALITIES`.
+    """
+    return {
+        "dataset": dataset,
+        "data": data_id,
+        "id": row.id,
+        "cartoon": row.cartoon,
+        "question": question,
+        "modality": modality,
+        "caption": row.caption,
+        "label": row.label,
+        **row.answers,
+    }
 
 
 def _check_known(parameter: str, value: str, known_values: Sequence[str]) -> None:

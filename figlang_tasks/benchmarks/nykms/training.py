@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     # These modules are imported where they are needed: only training needs torch.
     import torch
 
-    from figlang_tasks.models.probe_cross_attention import Example, Settings, Trained
+    from figlang_tasks.models.cross_attention import Example, Settings
+    from figlang_tasks.models.probe_cross_attention import Trained
 
 ASKS: Mapping[str, tuple[str, ...]] = {"metaphor": ("mc", "metaphor"), "sarcasm": ("sc", "sarcasm")}
 """The questions that a trained network answers, by topic: those that begin with the label."""
@@ -77,14 +78,12 @@ def train(
     is its best system without further data. It prints mean and standard deviation of the seeds on
     the rows of the split test, and the paper's values.
     """
-    import torch
-
     from figlang_tasks.models import probe
-    from figlang_tasks.models import probe_cross_attention as cross_attention
+    from figlang_tasks.models.cross_attention import Settings
 
     if topic not in ASKS:
         raise FigLangError(f"topic is {topic!r}; valid: {', '.join(ASKS)}")
-    settings = cross_attention.Settings(
+    settings = Settings(
         text_encoder=probe.encoder_name(text_encoder),
         image_encoder=probe.encoder_name(image_encoder),
         modality=modality,
@@ -94,19 +93,35 @@ def train(
         learning_rate=learning_rate,
     )
     probe.refuse_existing(output)
+    return _train_and_write(settings, output, topic, dataset, seeds)
+
+
+def _train_and_write(settings: Settings, output: Path, topic: str, dataset: str, seeds: int) -> str:
+    """Train networks, write them as a probe, and return what the command prints.
+
+    Args:
+        settings: those of the networks.
+        output: the folder that is written.
+        topic: ``metaphor`` or ``sarcasm``.
+        dataset: a dataset in NYK-MS's form.
+        seeds: how many networks are trained.
+    """
+    import torch
+
+    from figlang_tasks.models import probe, probe_cross_attention
 
     documents_by_split = _load_documents(dataset, question=ASKS[topic][0])
     training_texts = _training_texts(documents_by_split)
     _refuse_shared_cartoons(documents_by_split, dataset)
     examples = {split: _examples(documents) for split, documents in documents_by_split.items()}
 
-    settings = cross_attention.pinned(settings)
+    settings = probe_cross_attention.pinned(settings)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     trained_by_seed = _train_seeds(settings, examples, seeds, device)
     scores_by_seed: dict[int, dict[str, float]] = {}
     for seed, trained in trained_by_seed.items():
-        network = cross_attention.with_weights(settings, trained.weights, device)
-        labels = cross_attention.labels(network, examples["test"], batch_size)
+        network = probe_cross_attention.with_weights(settings, trained.weights, device)
+        labels = probe_cross_attention.labels(network, examples["test"], settings.batch_size)
         scores_by_seed[seed] = _scores(documents_by_split["test"], labels)
 
     probe.write(
@@ -122,7 +137,7 @@ def train(
         measured=scores_by_seed,
     )
     row_counts = [f"{split} {len(documents):,}" for split, documents in documents_by_split.items()]
-    table_11 = _published_scores(TABLE_11[modality, alignment])
+    table_11 = _published_scores(TABLE_11[settings.modality, settings.alignment])
     table = probe.table_of_seeds(list(scores_by_seed.values()), {}, {"Table 11": table_11})
     return f"rows: {', '.join(row_counts)}\n\n{table}\n\n{output} written"
 
@@ -141,11 +156,11 @@ def _train_seeds(
         seeds: how many networks.
         device: where they are trained.
     """
-    from figlang_tasks.models import probe_cross_attention as cross_attention
+    from figlang_tasks.models import probe_cross_attention
 
     trained_by_seed: dict[int, Trained] = {}
     for seed in range(seeds):
-        trained_by_seed[seed] = cross_attention.train(
+        trained_by_seed[seed] = probe_cross_attention.train(
             settings, examples["train"], examples["validation"], seed, device
         )
     return trained_by_seed
@@ -178,17 +193,19 @@ def _load_documents(dataset: str, question: str) -> dict[str, list[Document]]:
 
 def _training_texts(documents_by_split: Mapping[str, Sequence[Document]]) -> list[str]:
     """What identifies each row that a network is trained on, for `Probe.seen`."""
-    from figlang_tasks.models import probe_cross_attention as cross_attention
+    from figlang_tasks.models import probe_cross_attention
 
     texts: list[str] = []
     for split in _TRAINING_SPLITS:
-        texts += [cross_attention.training_key(doc, "caption") for doc in documents_by_split[split]]
+        texts += [
+            probe_cross_attention.training_key(doc, "caption") for doc in documents_by_split[split]
+        ]
     return texts
 
 
 def _examples(documents: Sequence[Document]) -> list[Example]:
     """The rows as a network reads them. Their pictures are decoded when they are needed."""
-    from figlang_tasks.models.probe_cross_attention import Example
+    from figlang_tasks.models.cross_attention import Example
 
     return [Example(doc["caption"], partial(_picture, doc), doc["label"]) for doc in documents]
 
