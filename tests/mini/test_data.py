@@ -20,7 +20,7 @@ from figlang_tasks.benchmarks.irfl import tables
 from figlang_tasks.benchmarks.irfl.archive import Pictures
 from figlang_tasks.benchmarks.metaclue import annotations as metaclue
 from figlang_tasks.benchmarks.metaclue import rows as metaclue_rows
-from figlang_tasks.benchmarks.nykms import rows as nykms
+from figlang_tasks.benchmarks.nykms import annotation_files as nykms
 from figlang_tasks.benchmarks.vflute import rows as vflute
 from figlang_tasks.core.request import Request
 
