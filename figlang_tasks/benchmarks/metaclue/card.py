@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from figlang_tasks.benchmarks.metaclue import tasks
-from figlang_tasks.benchmarks.metaclue.measures import image_of
 from figlang_tasks.benchmarks.metaclue.records import (
     BoxesRecord,
     CaptionRecord,
@@ -14,6 +13,7 @@ from figlang_tasks.benchmarks.metaclue.records import (
     PictureRecord,
     QuestionRecord,
     RetrievalRecord,
+    image_of,
 )
 from figlang_tasks.core.card import NO_ANSWER, OPEN, YES, Answer, Card, no_choice, outcome
 from figlang_tasks.core.data_id import DataId

@@ -27,7 +27,6 @@ from figlang_tasks.benchmarks.metaclue.captions import (
     parse_caption,
     parse_official,
 )
-from figlang_tasks.benchmarks.metaclue.measures import image_of
 from figlang_tasks.benchmarks.metaclue.records import (
     BoxesRecord,
     CaptionRecord,
@@ -35,6 +34,7 @@ from figlang_tasks.benchmarks.metaclue.records import (
     PictureRecord,
     QuestionRecord,
     RetrievalRecord,
+    image_of,
 )
 from figlang_tasks.benchmarks.metaclue.resizing import resized
 from figlang_tasks.core import images, score_requests, status
