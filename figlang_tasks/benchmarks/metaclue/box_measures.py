@@ -1,7 +1,7 @@
 """The measures of localization: mAP50 and mAP70 of each concept (section 3.3, Table 4).
 
-One value per concept, as in Table 4, and one per type of box ("explicitly present, contextually
-present, logo or a text"). `figlang_tasks.metrics.boxes` computes them.
+One value per concept, as in Table 4, and one per type of box ("Explicitly present, Contextually
+present, Logo or a Text"). `figlang_tasks.metrics.boxes` computes them.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import datasets
 
 # task -> the convention that boxes are read in
-LOCALIZE = {
+BOX_CONVENTIONS = {
     "localize": "thousand",  # 0 to 1000 of width and height: Qwen2-VL, Qwen3-VL, InternVL
     "localize_unit": "unit",  # 0 to 1: LLaVA
     "localize_pixel": "pixel",  # of the picture
@@ -58,7 +58,7 @@ def load(dataset: str, task: str, check_images: bool = False) -> datasets.Datase
     table = annotation_file.read(dataset)
     rows = _rows(dataset, task, table)
     if check_images:
-        check = partial(_check, dataset, table.folder if task in LOCALIZE else None)
+        check = partial(_check, dataset, table.folder if task in BOX_CONVENTIONS else None)
         row_files.end_with_the_first(
             row_files.valid(((row.where, row) for row in rows), check)[1], "metaclue"
         )
@@ -195,7 +195,7 @@ def _localize(
             continue
         width, height = annotation_file.picture_size(table.folder / row.image, row.where)
         own = {
-            "convention": LOCALIZE[task],
+            "convention": BOX_CONVENTIONS[task],
             "role": role,
             "concept": getattr(row.best, role),
             "boxes": [list(box.bbox) for box in boxes],
@@ -243,6 +243,6 @@ TASKS: dict[str, Callable[[str, str, Table, Sequence[Annotation]], list[dict[str
     "caption_careful": _caption,
     "vqa": _ask,
     "vqa_best": _ask,
-    **dict.fromkeys(LOCALIZE, _localize),
+    **dict.fromkeys(BOX_CONVENTIONS, _localize),
     "generate": _generate,
 }

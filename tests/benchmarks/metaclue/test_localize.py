@@ -14,9 +14,10 @@ from lmms_eval.utils import load_yaml_config
 from run_and_check import preflight
 
 from figlang_tasks import FigLangError
-from figlang_tasks.benchmarks.metaclue import measures, rows, tasks
+from figlang_tasks.benchmarks.metaclue import measures, rows
 from figlang_tasks.benchmarks.metaclue.annotations import BOX_TYPES, ROLES
 from figlang_tasks.benchmarks.metaclue.benchmark import BENCHMARK
+from figlang_tasks.benchmarks.metaclue.resizing import resized
 from figlang_tasks.core.request import Request
 from figlang_tasks.harness.plugin import tasks_dir
 from figlang_tasks.metrics import boxes
@@ -44,7 +45,7 @@ def written(doc: Any, found: Sequence[Sequence[float]]) -> str:
         "thousand": (1000.0, 1000.0),
         "thousand_yx": (1000.0, 1000.0),
         "pixel": (width, height),
-        "pixel28": tasks.resized(width, height),
+        "pixel28": resized(width, height),
     }[convention]
     boxes_of = [[edge * scale[place % 2] for place, edge in enumerate(box)] for box in unit]
     if convention == "thousand_yx":
@@ -54,7 +55,7 @@ def written(doc: Any, found: Sequence[Sequence[float]]) -> str:
     return json.dumps([{"bbox_2d": box, "label": doc["role"]} for box in boxes_of])
 
 
-@pytest.mark.parametrize("name", rows.LOCALIZE)
+@pytest.mark.parametrize("name", rows.BOX_CONVENTIONS)
 def test_right_boxes_are_found_in_each_convention(name: str) -> None:
     for doc in documents(name):
         record = process_results(doc, [written(doc, doc["boxes"])])["sample"]
@@ -113,7 +114,7 @@ def test_size_that_qwen_sees_is_that_of_transformers() -> None:
         expected = module.smart_resize(
             height, width, factor=28, min_pixels=256 * 28 * 28, max_pixels=1605632
         )
-        assert tasks.resized(width, height) == expected[::-1]
+        assert resized(width, height) == expected[::-1]
 
 
 def test_a_model_of_another_convention_is_sent_to_the_right_task() -> None:
