@@ -11,7 +11,7 @@ from metaclue_rows import metaphor, negative, row, write
 
 from figlang_tasks.benchmarks.metaclue import annotations as annotation_file
 from figlang_tasks.benchmarks.metaclue import candidates
-from figlang_tasks.benchmarks.metaclue.candidates import SETTINGS, normal
+from figlang_tasks.benchmarks.metaclue.candidates import SETTINGS, normalize
 from figlang_tasks.core import hub
 from figlang_tasks.core.errors import DataError
 
@@ -47,14 +47,14 @@ def test_of_the_published_candidates_one_is_the_images_own(name: str) -> None:
     drawn = candidates.draw("figlang_mini_metaclue", name)
     rows = {row.image: row for row in annotation_file.read("figlang_mini_metaclue").rows}
     pool = {
-        normal(each.statement)
+        normalize(each.statement)
         for row in rows.values()
         if row.split == "test"
         for each in row.metaphors
     }
     for image, texts, answer in drawn:
-        own = {normal(each.statement) for each in rows[image].metaphors}
-        said = [normal(text) for text in texts]
+        own = {normalize(each.statement) for each in rows[image].metaphors}
+        said = [normalize(text) for text in texts]
         assert len(set(said)) == SETTINGS[name][1] and rows[image].split == "test"
         assert [place for place, text in enumerate(said) if text in own] == [answer]
         assert SETTINGS[name][0] != "random" or pool.issuperset(said)
