@@ -27,7 +27,7 @@ _PACKAGE = Path(__file__).resolve().parent
 if not (_PACKAGE / "metrics").is_dir():
     __path__.append(str(_PACKAGE.parent))
 
-from figlang_tasks.metrics import __version__  # noqa: E402  (found only now)
+from figlang_tasks.metrics import __version__  # noqa: E402  (needs the path above)
 
 __all__ = [
     "DataError",
@@ -44,7 +44,8 @@ __all__ = [
     "task_manager",
 ]
 
-# Imported when they are asked for: numpy, pandas and torch take seconds.
+# Public names and their modules, which are imported when the name is used: importing numpy, pandas
+# and torch takes seconds.
 _MODULES = {
     "compare": "results.frame",
     "f1_at": "metrics.classification",
@@ -57,6 +58,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
+    """Import a public name of `_MODULES` when it is used; Python calls this for unknown names."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
@@ -67,7 +69,9 @@ def __dir__() -> list[str]:
 
 
 def resource_dir(name: str) -> Path:
-    """The folder `name` (``task_yamls`` or ``prompts``) of this installation.
+    """The folder ``task_yamls`` or ``prompts`` of this installation.
+
+    A wheel holds it inside the package; a checkout holds it one level up.
 
     Raises:
         FileNotFoundError: the installation is incomplete.
@@ -81,14 +85,14 @@ def resource_dir(name: str) -> Path:
 
 
 def task_manager(**kwargs: Any) -> TaskManager:
-    """An lmms-eval ``TaskManager`` that knows the figlang tasks.
+    """Make an lmms-eval ``TaskManager`` that knows the figlang tasks.
 
-    ``simple_evaluate`` makes one itself where it is given none, which takes some seconds each time.
+    Pass it to ``simple_evaluate``, which otherwise makes one in each call; that takes seconds.
 
     Args:
-        kwargs: those of ``lmms_eval.tasks.TaskManager``. ``include_defaults=False`` leaves out the
-            tasks that come with the harness, which makes building the index some forty times
-            faster. ``include_path`` names a folder with task files of your own.
+        kwargs: the arguments of ``lmms_eval.tasks.TaskManager``. With ``include_defaults=False``,
+            it leaves out the tasks that come with the harness, and is made some forty times faster.
+            ``include_path`` names a folder with task files of your own.
 
     Examples:
         >>> from figlang_tasks import task_manager

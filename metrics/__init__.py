@@ -1,5 +1,6 @@
-"""Pure metric functions: numbers in, numbers out; nothing here imports the harness or the rest of
-figlang_tasks.
+"""Pure metric functions: numbers in, numbers out.
+
+Nothing here imports the harness or the rest of figlang_tasks.
 
 Public are the modules in ``__all__``, and of each the names in its own ``__all__``; other names may
 change without notice.

@@ -1,9 +1,8 @@
-"""Agreement of any number of annotators, and the cut at which a score best predicts what they agree
-on.
+"""Agreement of any number of annotators, and the threshold at which a score best predicts it.
 
-Cohen's kappa, average precision and precision-recall curves are scikit-learn's. Source of the cut:
-V-FLUTE (arXiv 2405.01474), section 5.3 (best F1 of ExplanationScore as a predictor of adequacy .77,
-at a threshold of .53).
+Cohen's kappa, average precision and precision-recall curves are scikit-learn's. Source of the
+threshold: V-FLUTE (arXiv 2405.01474), section 5.3 (best F1 of ExplanationScore as a predictor of
+adequacy .77, at a threshold of .53).
 """
 
 from __future__ import annotations
@@ -19,18 +18,23 @@ __all__ = ["best_f1", "krippendorff_alpha"]
 
 
 def krippendorff_alpha(units: Iterable[Sequence[Hashable]]) -> float:
-    """Krippendorff's alpha for nominal labels: ``1 - observed / expected`` disagreement, of any
-    number of annotators.
+    """Krippendorff's alpha of any number of annotators, for nominal labels.
 
-    Unlike kappa it takes all annotators together and allows missing labels. Source: Krippendorff
-    (2011), Computing Krippendorff's Alpha-Reliability, section C.
+    ``alpha = 1 - observed / expected`` disagreement. With n labels in all, ``n_c`` of them c, and
+    in unit u ``m_u`` labels, ``n_uc`` of them c::
+
+        observed = sum over u of (m_u**2 - sum over c of n_uc**2) / (m_u - 1) / n
+        expected = (n**2 - sum over c of n_c**2) / (n * (n - 1))
+
+    Unlike kappa it takes all annotators together and allows missing labels.
 
     Args:
-        units: for each thing the labels that it got, in any order, without the missing ones; any
-            values that compare and hash. Things with fewer than two labels do not count.
+        units: for each unit (what is labelled) the labels that it got, in any order, without the
+            missing ones; any values that compare and hash. Units with fewer than two labels do not
+            count.
 
     Returns:
-        float up to 1; 0 is chance. NaN if all labels are the same, or no thing has two: alpha is
+        float up to 1; 0 is chance. NaN if all labels are the same, or no unit has two: alpha is
         undefined.
 
     Raises:
@@ -39,66 +43,79 @@ def krippendorff_alpha(units: Iterable[Sequence[Hashable]]) -> float:
     Examples:
         >>> krippendorff_alpha([["yes", "yes", "yes"], ["no", "no"], ["yes", "no", "no"], ["no"]])
         0.5625
+
+    Source: Krippendorff (2011), Computing Krippendorff's Alpha-Reliability, section C.
     """
     units = list(map(list, units))
-    for place, unit in enumerate(units):
-        if any(label != label for label in unit):
+    for index, labels in enumerate(units):
+        if any(label != label for label in labels):  # true of NaN alone
             raise ValueError(
-                f"units[{place}] has NaN among its labels {unit}: leave missing labels out"
+                f"units[{index}] has NaN among its labels {labels}: leave missing labels out"
             )
-    labels: Counter[Hashable] = Counter()
-    observed = Fraction(0)
-    for unit in units:
-        if len(unit) < 2:
+
+    label_counts: Counter[Hashable] = Counter()
+    observed = Fraction(0)  # exact, so that no result depends on the order of units
+    for labels in units:
+        if len(labels) < 2:
             continue
-        counts = Counter(unit)
-        labels += counts
-        observed += Fraction(_unlike_pairs(counts), len(unit) - 1)
-    expected = _unlike_pairs(labels)
-    return float(1 - observed * (labels.total() - 1) / expected) if expected else math.nan
+        unit_counts = Counter(labels)
+        label_counts += unit_counts
+        observed += Fraction(_unlike_pairs(unit_counts), len(labels) - 1)
+    expected = _unlike_pairs(label_counts)
+    if not expected:
+        return math.nan
+    return float(1 - observed * (label_counts.total() - 1) / expected)
 
 
-def _unlike_pairs(counts: Counter[Hashable]) -> int:
-    """Ordered pairs of two labels that differ."""
-    return counts.total() ** 2 - sum(count**2 for count in counts.values())
+def _unlike_pairs(label_counts: Counter[Hashable]) -> int:
+    """The number of ordered pairs of labels that differ."""
+    return label_counts.total() ** 2 - sum(count**2 for count in label_counts.values())
 
 
 def best_f1(positive: Sequence[bool], scores: Sequence[float]) -> dict[str, float]:
-    """The cut whose F1 of the positives is best; of several equal ones that with the highest
-    recall.
+    """The threshold at which a score predicts the positives with the best F1, with that F1.
+
+    Of several equal ones, that with the highest recall.
 
     Args:
         positive: n truths, True (or 1) for what the score should be high for; at least one.
         scores: n finite numbers.
 
-    Raises:
-        ValueError: unequal numbers, no positive, or a score that is not finite.
-
     Returns:
         ``f1``, ``precision`` and ``recall`` there, in [0, 1], and ``at_least``: the lowest score
         that is taken as positive (scikit-learn's threshold: ``score >= at_least``).
 
+    Raises:
+        ValueError: unequal numbers, no positive, or a score that is not finite.
+
     Examples:
         >>> best_f1([True, True, False], [0.9, 0.6, 0.2])
         {'f1': 1.0, 'precision': 1.0, 'recall': 1.0, 'at_least': 0.6}
+
+    Source: V-FLUTE, section 5.3.
     """
-    truth, values = np.asarray(positive, dtype=bool), np.asarray(scores, dtype=np.float64)
-    if truth.shape != values.shape or not truth.any():
+    is_positive = np.asarray(positive, dtype=bool)
+    values = np.asarray(scores, dtype=np.float64)
+    if is_positive.shape != values.shape or not is_positive.any():
         raise ValueError(
-            f"there are {len(truth)} truths, {truth.sum()} of them positive, and {len(values)}"
-            " scores"
+            f"there are {len(is_positive)} truths, {is_positive.sum()} of them positive, and"
+            f" {len(values)} scores"
         )
     if not np.isfinite(values).all():
-        place = int(np.argmin(np.isfinite(values)))
-        raise ValueError(f"scores[{place}] is {values[place]}, must be a finite number")
-    cuts = np.unique(values)
-    at_least = values >= cuts[:, None]
-    taken, found = at_least.sum(axis=1), (at_least & truth).sum(axis=1)
-    f1 = 2 * found / (taken + truth.sum())  # of whole numbers: equal ones are equal to the last bit
-    best = int(np.argmax(f1))  # the first: the lowest cut
+        index = int(np.argmin(np.isfinite(values)))
+        raise ValueError(f"scores[{index}] is {values[index]}, must be a finite number")
+
+    thresholds = np.unique(values)  # rising
+    is_predicted = values >= thresholds[:, None]  # [thresholds, n]
+    predicted = is_predicted.sum(axis=1)
+    true_positives = (is_predicted & is_positive).sum(axis=1)
+    positives = is_positive.sum()
+    # Made of whole numbers: equal F1 are equal to the last bit.
+    f1 = 2 * true_positives / (predicted + positives)
+    best = int(np.argmax(f1))  # the first of equal ones: the lowest threshold
     return {
         "f1": float(f1[best]),
-        "precision": float(found[best] / taken[best]),
-        "recall": float(found[best] / truth.sum()),
-        "at_least": float(cuts[best]),
+        "precision": float(true_positives[best] / predicted[best]),
+        "recall": float(true_positives[best] / positives),
+        "at_least": float(thresholds[best]),
     }

@@ -7,15 +7,17 @@ from pathlib import Path
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file beside its place first, then move it there; an earlier one is replaced, its
-    folder is made.
+    """Write a file so that no reader ever sees a part of it.
+
+    The content is written to a file beside it, which is then renamed. An earlier file is replaced,
+    and missing folders are made.
 
     Args:
         path: the file.
         content: all of it.
 
     Raises:
-        OSError: it cannot be written; `filename` is the file.
+        OSError: the file cannot be written; the error's `filename` is `path`.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
@@ -25,5 +27,6 @@ def write_whole(path: Path, content: bytes) -> None:
             temporary.replace(path)
         finally:
             temporary.unlink(missing_ok=True)
-    except OSError as error:  # that of a full disk names no file
+    except OSError as error:
+        # The error of a full disk names no file.
         raise OSError(error.errno, error.strerror, str(path)) from error

@@ -9,11 +9,13 @@ Source: MetaCLUE (arXiv 2212.09898), section 3.4, Table 5 and Figure 8; FID: arX
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -52,14 +54,12 @@ PAPER_IMAGES = 300
 """Images that the paper's FID was computed from, fewer than `FEATURES` (section 3.4)."""
 
 CLIP_MODEL = "openai/clip-vit-base-patch32"
-"""The paper says "the CLIP model" and no more. A choice of ours: the similarities of larger ones
-are lower.
-"""
+"""Our choice: the paper says "the CLIP model" and no more. Larger ones give lower similarities."""
 
 BATCH = 32  # images that go through CLIP together
 
 EXTRA = f"{DISTRIBUTION}[generation]"
-INCEPTION_SHA256 = "6726825d"  # its beginning
+INCEPTION_SHA256 = "6726825d"  # the beginning of the hash, as torch.hub checks it
 INCEPTION_FILE = f"weights-inception-2015-12-05-{INCEPTION_SHA256}.pth"
 INCEPTION_URL = (
     f"https://github.com/toshas/torch-fidelity/releases/download/v0.2.0/{INCEPTION_FILE}"
@@ -67,8 +67,9 @@ INCEPTION_URL = (
 
 
 class ImageMetricError(Exception):
-    """The metric cannot be computed: too few images, or a package or weights are missing. Says what
-    to do.
+    """The metric cannot be computed; the message says what to do.
+
+    There are too few images, or a package or weights are missing.
     """
 
 
@@ -76,15 +77,19 @@ class ImageMetricError(Exception):
 
 
 def fid(real: npt.ArrayLike, generated: npt.ArrayLike) -> float:
-    """Frechet distance of two sets of images, from their features.
+    """The Frechet distance of two sets of images, from their features.
+
+    With mean ``m`` and covariance ``C`` of the features of each set::
+
+        |m_r - m_g|**2 + trace(C_r + C_g - 2 * sqrt(C_r C_g))
 
     The estimate is biased upwards by an amount that depends on the number of images and on the
     generator (Chong and Forsyth, arXiv 1911.07023); the authors of FID recommend 10,000 images
     (README of bioinf-jku/TTUR). The paper's own figures are of `PAPER_IMAGES`, so fewer are
-    refused; compare results of equal numbers of images only.
+    refused; compare values of equal numbers of images only.
 
     Args:
-        real: features of n images, shape [n, d], as of `inception_features`.
+        real: features of n images, shape [n, d], from `inception_features`.
         generated: features of m images, shape [m, d].
 
     Returns:
@@ -104,26 +109,36 @@ def fid(real: npt.ArrayLike, generated: npt.ArrayLike) -> float:
 
     Source: arXiv 1706.08500; MetaCLUE, Table 5.
     """
-    sets = [np.array(features, dtype=np.float64) for features in (real, generated)]
-    if (fewest := min(map(len, sets))) < PAPER_IMAGES:
+    features_by_set = {
+        "real": np.array(real, dtype=np.float64),
+        "generated": np.array(generated, dtype=np.float64),
+    }
+    fewest = min(len(features) for features in features_by_set.values())
+    if fewest < PAPER_IMAGES:
         raise ImageMetricError(f"FID of {fewest} images is refused: it takes {PAPER_IMAGES}")
-    for name, features in zip(("real", "generated"), sets, strict=True):
+    for name, features in features_by_set.items():
         if not np.isfinite(features).all():
-            place = int(np.argmin(np.isfinite(features).all(axis=1)))
-            raise ValueError(f"features of {name}[{place}] are not finite")
-    statistics = _torch_fidelity("metric_fid")
+            index = int(np.argmin(np.isfinite(features).all(axis=1)))
+            raise ValueError(f"features of {name}[{index}] are not finite")
+
+    metric_fid = _torch_fidelity("torch_fidelity.metric_fid")
     import torch
 
-    found = statistics.fid_statistics_to_metric(
-        *(statistics.fid_features_to_statistics(torch.from_numpy(features)) for features in sets),
-        verbose=False,
+    real_statistics, generated_statistics = (
+        metric_fid.fid_features_to_statistics(torch.from_numpy(features))
+        for features in features_by_set.values()
     )
-    return float(found[statistics.KEY_METRIC_FID])
+    distances = metric_fid.fid_statistics_to_metric(
+        real_statistics, generated_statistics, verbose=False
+    )
+    return float(distances[metric_fid.KEY_METRIC_FID])
 
 
 def fid_signature(images: int) -> str:
-    """The signature of FID; `images` is the size of the smaller set, without which it means
-    little.
+    """The signature of FID: features, number of images and version of torch-fidelity.
+
+    Args:
+        images: the number of images of the smaller set, without which FID means little.
     """
     return (
         f"fid|features:inception-v3-compat-{FEATURES}|images:{images}"
@@ -132,16 +147,15 @@ def fid_signature(images: int) -> str:
 
 
 def inception_features(images: Iterable[Image.Image]) -> npt.NDArray[np.float32]:
-    """Features of images for `fid`: the last pooling layer of the original Inception network, by
-    torch-fidelity.
+    """The features of images for `fid`: the last pooling layer of the original Inception network.
 
-    Images go through one by one in their own size, and are scaled to 299 x 299 as the original code
-    does it; on the first GPU, else the CPU. The weights are `INCEPTION_FILE` in
-    ``$FIGLANG_WEIGHTS_DIR`` or torch.hub's cache, else a download from `INCEPTION_URL` (91 MB),
-    checked by hash.
+    Computed by torch-fidelity. Images go through one by one in their own size, and are scaled to
+    299 x 299 as the original code does it; on the first GPU, else the CPU. The weights are
+    `INCEPTION_FILE` in ``$FIGLANG_WEIGHTS_DIR`` or torch.hub's cache, else a download from
+    `INCEPTION_URL` (91 MB), checked by hash.
 
     Args:
-        images: at least one picture; transparent ones are to be laid on a background before.
+        images: at least one picture; lay transparent ones on a background before.
 
     Returns:
         float32 array of shape [images, 2048].
@@ -155,23 +169,46 @@ def inception_features(images: Iterable[Image.Image]) -> npt.NDArray[np.float32]
 
         >>> inception_features([Image.open("picture.png")]).shape  # doctest: +SKIP
         (1, 2048)
+
+    Source: arXiv 1706.08500.
     """
     import torch
 
     from .explanation.compute import exact_float32
 
-    package = _torch_fidelity()
-    given = Path(os.environ.get(WEIGHTS_DIR_VARIABLE, "")).expanduser() / INCEPTION_FILE
-    path = given if given.is_file() else Path(torch.hub.get_dir()) / "checkpoints" / INCEPTION_FILE
+    device = _device()
+    extractor = _inception_extractor().to(device).eval()
+    rows: list[npt.NDArray[np.float32]] = []
+    with torch.inference_mode(), exact_float32():
+        for image in images:
+            pixels = torch.from_numpy(np.array(image.convert("RGB")))  # [height, width, 3]
+            batch = pixels.permute(2, 0, 1)[None].to(device)  # [1, 3, height, width]
+            rows.append(extractor(batch)[0].float().cpu().numpy())
+    return np.concatenate(rows)
+
+
+def _inception_extractor() -> Any:  # torch-fidelity has no types
+    """torch-fidelity's Inception network, its weights found or downloaded.
+
+    Raises:
+        ImageMetricError: torch-fidelity is not installed, or the weights are not available or are
+            damaged.
+    """
+    import torch
+
+    torch_fidelity = _torch_fidelity("torch_fidelity")
+    path = Path(os.environ.get(WEIGHTS_DIR_VARIABLE, "")).expanduser() / INCEPTION_FILE
+    if not path.is_file():
+        path = Path(torch.hub.get_dir()) / "checkpoints" / INCEPTION_FILE
     try:
         if not path.is_file():
             path.parent.mkdir(parents=True, exist_ok=True)
             torch.hub.download_url_to_file(
                 INCEPTION_URL, str(path), INCEPTION_SHA256, progress=False
             )
-        # torch-fidelity would unpickle whatever is in there
+        # A safe load first: torch-fidelity would unpickle whatever is in the file.
         torch.load(path, map_location="cpu", weights_only=True)
-        extractor = package.FeatureExtractorInceptionV3(
+        return torch_fidelity.FeatureExtractorInceptionV3(
             "inception-v3-compat", [str(FEATURES)], feature_extractor_weights_path=str(path)
         )
     except Exception as error:  # of torch.load, of load_state_dict, of urllib or of the disk
@@ -180,16 +217,6 @@ def inception_features(images: Iterable[Image.Image]) -> npt.NDArray[np.float32]
             f"FID's Inception weights cannot be read ({type(error).__name__}: {reason}). Remove"
             f" {path} if it is there, get {INCEPTION_URL} and put it into ${WEIGHTS_DIR_VARIABLE}"
         ) from error
-    device = _device()
-    extractor = extractor.to(device).eval()
-    rows: list[npt.NDArray[np.float32]] = []
-    with torch.inference_mode(), exact_float32():
-        for image in images:
-            pixels = (
-                torch.from_numpy(np.array(image.convert("RGB"))).permute(2, 0, 1)[None].to(device)
-            )
-            rows.append(extractor(pixels)[0].float().cpu().numpy())
-    return np.concatenate(rows)
 
 
 def _device() -> str:
@@ -198,11 +225,10 @@ def _device() -> str:
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
-def _torch_fidelity(module: str = "") -> Any:
-    import importlib
-
+def _torch_fidelity(module: str) -> ModuleType:
+    """Import a module of torch-fidelity; ImageMetricError if it is not installed."""
     try:
-        return importlib.import_module(f"torch_fidelity.{module}".rstrip("."))
+        return importlib.import_module(module)
     except ImportError as error:
         raise ImageMetricError(
             f"FID needs torch-fidelity ({error}): pip install '{EXTRA}'"
@@ -234,14 +260,14 @@ def clip_similarity(
     """CLIP similarity: 100 times the cosine of the features of an image and of its text, averaged.
 
     Args:
-        images: n pictures.
+        images: n pictures, at least one.
         texts: n texts, the prompt of each picture; cut at the model's length (77 tokens).
         model: hub repository or folder of a CLIP model of transformers. A repository is looked for
             in ``$FIGLANG_WEIGHTS_DIR/NAME`` (last part of its name) first. It runs on the first
             GPU, else the CPU.
 
     Returns:
-        `Similarity`, with n numbers per image.
+        `Similarity`: the mean, and a number for each image.
 
     Raises:
         ValueError: no images, or unequal numbers.
@@ -263,7 +289,7 @@ def clip_similarity(
 
     from .explanation.compute import exact_float32, without_surrogates
 
-    network, processor, identity = _clip(model)
+    network, processor, identity = _load_clip(model)
     device = _device()
     network = network.to(device)
     blocks: list[Floats] = []
@@ -276,38 +302,39 @@ def clip_similarity(
                 return_tensors="pt",
                 padding=True,
                 truncation=True,
-            ).to(device)
-            # What a model is called with gives normalised features, with any version of
-            # transformers.
-            found = network(**inputs)
-            pairs = (found.image_embeds.double() * found.text_embeds.double()).sum(dim=-1)
-            norms = found.image_embeds.double().norm(dim=-1) * found.text_embeds.double().norm(
-                dim=-1
             )
-            blocks.append((100 * pairs / norms).cpu().numpy())
+            # The call of the network gives normalised features with any version of transformers.
+            outputs = network(**inputs.to(device))
+            image_features = outputs.image_embeds.double()
+            text_features = outputs.text_embeds.double()
+            products = (image_features * text_features).sum(dim=-1)
+            norms = image_features.norm(dim=-1) * text_features.norm(dim=-1)
+            blocks.append((100 * products / norms).cpu().numpy())
     per_image = np.concatenate(blocks)
     if not np.isfinite(per_image).all():
-        place = int(np.argmin(np.isfinite(per_image)))
+        index = int(np.argmin(np.isfinite(per_image)))
         raise ImageMetricError(
-            f"the CLIP similarity of images[{place}] is {per_image[place]}: is the model damaged?"
+            f"the CLIP similarity of images[{index}] is {per_image[index]}: is the model damaged?"
         )
-    return Similarity(
-        float(per_image.mean()),
-        per_image,
-        f"clip|{identity}|transformers:{version('transformers')}",
-    )
+    signature = f"clip|{identity}|transformers:{version('transformers')}"
+    return Similarity(float(per_image.mean()), per_image, signature)
 
 
-def _clip(name: str) -> tuple[Any, Any, str]:
+def _load_clip(name: str) -> tuple[Any, Any, str]:
+    """Load a CLIP model; return its network, its processor and the identity of its weights.
+
+    Raises:
+        ImageMetricError: the weights are not available, or are those of another model.
+    """
     import torch
     import transformers
 
     try:
         located = locate(Weights.parse(name))
-        kind = read_config(located).get("model_type")
-        if kind != "clip":  # another model would load with the weights that happen to fit
-            raise WeightsError(f"{name} is a model of type {kind}, not clip")
-        network = load(transformers.CLIPModel, located, None, torch.float32)
+        model_type = read_config(located).get("model_type")
+        if model_type != "clip":  # another model would load with the weights that happen to fit
+            raise WeightsError(f"{name} is a model of type {model_type}, not clip")
+        network = load(transformers.CLIPModel, located, config=None, dtype=torch.float32)
         processor = transformers.CLIPProcessor.from_pretrained(located.folder)
     except (WeightsError, OSError, ValueError) as error:
         raise ImageMetricError(f"the CLIP model {name} cannot be used: {error}") from error
@@ -318,13 +345,12 @@ def _clip(name: str) -> tuple[Any, Any, str]:
 
 
 def preference_shares(lefts: Sequence[int]) -> tuple[float, float, float]:
-    """Shares of pairs of images, in percent, whose left one people prefer, neither, and the right
-    one.
+    """How often people prefer the left image of a pair, neither, or the right one, in percent.
 
     Of 7 ratings of a pair 5 or more decide; "3-out-of-7 or 4-out-of-7" are a tie.
 
     Args:
-        lefts: of each pair, how many of its 7 ratings prefer the left image, 0 to 7; at least one
+        lefts: for each pair, how many of its 7 ratings prefer the left image, 0 to 7; at least one
             pair.
 
     Returns:
@@ -339,8 +365,9 @@ def preference_shares(lefts: Sequence[int]) -> tuple[float, float, float]:
 
     Source: MetaCLUE, section 3.4 and Figure 8.
     """
-    given = np.asarray(lefts)
-    if given.size == 0 or not np.isin(given, range(8)).all():
+    ratings_for_left = np.asarray(lefts)
+    if ratings_for_left.size == 0 or not np.isin(ratings_for_left, range(8)).all():
         raise ValueError(f"lefts must be some numbers from 0 to 7: {lefts}")
-    left, right = 100 * float(np.mean(given >= 5)), 100 * float(np.mean(given <= 2))
+    left = 100 * float(np.mean(ratings_for_left >= 5))
+    right = 100 * float(np.mean(ratings_for_left <= 2))
     return left, 100 - left - right, right

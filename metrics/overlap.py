@@ -28,36 +28,57 @@ ORDER = 4
 
 
 def exact_match(prediction: str, reference: str) -> bool:
-    """Whether the texts are the same but for white space around them.
+    """Whether two texts are the same but for white space around them.
 
     Args:
         prediction, reference: two texts.
 
     Returns:
-        bool; False of two empty texts.
+        bool; False for two empty texts.
 
     Examples:
         >>> exact_match(" love", "love"), exact_match("Love", "love")
         (True, False)
+
+    Source: NYK-MS, Table 9 (EM).
     """
     return bool(prediction.strip()) and prediction.strip() == reference.strip()
+
+
+def relaxed_match(prediction: str, reference: str) -> bool:
+    """Whether two texts are the same but for case, outer punctuation, an article and white space.
+
+    Only a leading article is left out, and only punctuation around the text.
+
+    Args:
+        prediction, reference: two texts.
+
+    Returns:
+        bool; False for two texts of which nothing is left.
+
+    Examples:
+        >>> relaxed_match("The love.", "love")
+        True
+    """
+    relaxed_prediction = _relaxed(prediction)
+    return bool(relaxed_prediction) and relaxed_prediction == _relaxed(reference)
 
 
 _ARTICLE = re.compile(r"^(?:the|an?)\s+(?=\S)")
 
 
 def _relaxed(text: str) -> str:
-    """The text in lower case, without punctuation around it, a leading article, or repeated white
-    space.
-    """
-    return _bare(_ARTICLE.sub("", _bare(" ".join(text.casefold().split()))))
+    """The text as `relaxed_match` compares it."""
+    with_single_blanks = " ".join(text.casefold().split())
+    without_article = _ARTICLE.sub("", _without_outer_punctuation(with_single_blanks))
+    return _without_outer_punctuation(without_article)
 
 
-def _bare(text: str) -> str:
-    """The text from its first letter or digit to its last; by index, since a pattern for the end
-    takes square time.
-    """
-    start, end = 0, len(text)
+def _without_outer_punctuation(text: str) -> str:
+    """The text from its first letter or digit to its last."""
+    # By index, since a pattern for the end of the text takes quadratic time.
+    start = 0
+    end = len(text)
     while start < end and not text[start].isalnum():
         start += 1
     while start < end and not text[end - 1].isalnum():
@@ -65,66 +86,65 @@ def _bare(text: str) -> str:
     return text[start:end]
 
 
-def relaxed_match(prediction: str, reference: str) -> bool:
-    """Whether the texts are the same but for case, punctuation around them, a leading article, and
-    white space.
-
-    Args:
-        prediction, reference: two texts.
-
-    Returns:
-        bool; False of two texts of which nothing is left.
-
-    Examples:
-        >>> relaxed_match("The love.", "love")
-        True
-    """
-    return bool(_relaxed(prediction)) and _relaxed(prediction) == _relaxed(reference)
-
-
 @lru_cache(maxsize=2)
 def _bleu(effective_order: bool) -> BLEU:
+    """sacrebleu's BLEU; with effective order, n-grams longer than a candidate do not count."""
     from sacrebleu.metrics import BLEU
 
     bleu = BLEU(effective_order=effective_order)
-    # Only then does it know the number of references, which its signature tells
+    # Only after a score does it know the number of references, which its signature names.
     bleu.corpus_score(["a"], [["a"]])
     return bleu
 
 
 def signature(corpus: bool = False) -> str:
-    """The signature of `corpus_bleu4`, or else of `sentence_bleu4`, in sacrebleu's form:
-    ``nrefs:1|case:mixed|...``.
+    """The signature of `sentence_bleu4`, or of `corpus_bleu4`, in sacrebleu's form.
+
+    E.g. ``nrefs:1|case:mixed|...``.
+
+    Args:
+        corpus: whether it is that of `corpus_bleu4`.
     """
     level = "corpus" if corpus else "sentence|average:arithmetic"
-    return f"{_bleu(not corpus).get_signature()}|order:{ORDER}|level:{level}"
+    bleu = _bleu(effective_order=not corpus)
+    return f"{bleu.get_signature()}|order:{ORDER}|level:{level}"
 
 
 def bleu_statistics(candidate: str, reference: str) -> list[int]:
-    """The ten numbers that BLEU-4 of a pair is made of, tokenized as by mteval-v13a (sacrebleu's
-    default), case kept.
+    """The ten counts of a pair of texts that BLEU-4 is computed from.
+
+    Texts are tokenized as by mteval-v13a (sacrebleu's default), and keep their case.
 
     Args:
         candidate, reference: two texts.
 
     Returns:
-        Tokens of the candidate and of the reference; the n-grams of the candidate that the
-        reference has too, clipped, for n = 1 to 4; all n-grams of the candidate, likewise.
+        Tokens of the candidate; tokens of the reference; for n = 1 to 4 the n-grams of the
+        candidate that the reference has too, clipped; for n = 1 to 4 all n-grams of the candidate.
 
     Examples:
         >>> bleu_statistics("love is blind", "love is deaf")
         [3, 3, 2, 1, 0, 0, 3, 2, 1, 0]
+
+    Source: Papineni et al. 2002; sacrebleu (Post 2018).
     """
-    score = _bleu(True).sentence_score(candidate, [reference])
-    return [int(number) for number in (score.sys_len, score.ref_len, *score.counts, *score.totals)]
+    score = _bleu(effective_order=True).sentence_score(candidate, [reference])
+    counts = (score.sys_len, score.ref_len, *score.counts, *score.totals)
+    return [int(count) for count in counts]
 
 
 def sentence_bleu4(statistics: Sequence[int]) -> float:
-    """BLEU-4 of one pair: effective order (n-grams longer than the candidate are left out),
-    exponential smoothing.
+    """BLEU-4 of one pair of texts, with effective order and exponential smoothing.
+
+    With c tokens of the candidate and r of the reference, and N the longest n-grams that the
+    candidate has, at most 4::
+
+        min(1, exp(1 - r / c)) * (product over n = 1 to N of matches_n / ngrams_n) ** (1 / N)
+
+    where the k-th order without a match counts as ``1 / 2**k`` matches.
 
     Args:
-        statistics: of the pair, as of `bleu_statistics`.
+        statistics: the ten numbers of the pair, from `bleu_statistics`.
 
     Returns:
         A float in [0, 1]; 0 where no word matches, so also for an empty candidate.
@@ -132,29 +152,37 @@ def sentence_bleu4(statistics: Sequence[int]) -> float:
     Examples:
         >>> round(sentence_bleu4(bleu_statistics("love is blind", "love is deaf")), 3)
         0.55
+
+    Source: Papineni et al. 2002; sacrebleu's ``sentence_bleu``.
     """
     from sacrebleu.metrics import BLEU
 
-    candidate, reference, *ngrams = statistics
-    found = BLEU.compute_bleu(
-        ngrams[:ORDER],
-        ngrams[ORDER:],
-        candidate,
-        reference,
+    candidate_length, reference_length, *counts = statistics
+    bleu = BLEU.compute_bleu(
+        correct=counts[:ORDER],
+        total=counts[ORDER:],
+        sys_len=candidate_length,
+        ref_len=reference_length,
         smooth_method="exp",
         effective_order=True,
     )
-    return min(1.0, found.score / 100)  # a perfect score comes out as 100.00000000000004
+    return min(1.0, bleu.score / 100)  # a perfect score comes out as 100.00000000000004
 
 
 def corpus_bleu4(sums: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """BLEU-4 of many sums of statistics at once: sacrebleu's ``corpus_bleu`` with its defaults.
+    """BLEU-4 of many corpora at once, from summed statistics: sacrebleu's ``corpus_bleu``.
+
+    With c tokens of the candidates and r of the references::
+
+        min(1, exp(1 - r / c)) * (product over n = 1 to 4 of matches_n / ngrams_n) ** (1 / 4)
+
+    where the k-th order without a match counts as ``1 / 2**k`` matches.
 
     Args:
         sums: shape [..., 10]: `bleu_statistics`, summed over pairs.
 
     Returns:
-        float64 of shape [...], each in [0, 1].
+        float64 of shape [...], each in [0, 1]; 0 where an order has no n-grams, or none matches.
 
     Raises:
         ValueError: a sum that is negative or not finite.
@@ -162,18 +190,20 @@ def corpus_bleu4(sums: npt.ArrayLike) -> npt.NDArray[np.float64]:
     Examples:
         >>> round(float(corpus_bleu4([10, 10, 8, 6, 4, 2, 10, 9, 8, 7])), 3)
         0.525
+
+    Source: Papineni et al. 2002; sacrebleu (Post 2018), with its defaults.
     """
-    given = np.asarray(sums, dtype=np.float64)
-    if not ((given >= 0) & np.isfinite(given)).all():
+    statistics = np.asarray(sums, dtype=np.float64)
+    if not ((statistics >= 0) & np.isfinite(statistics)).all():
         raise ValueError("sums of statistics must be finite and not negative")
-    candidate, reference = given[..., 0], given[..., 1]
-    matches, ngrams = given[..., 2 : 2 + ORDER], given[..., 2 + ORDER :]
+    candidate = statistics[..., 0]
+    reference = statistics[..., 1]
+    matches = statistics[..., 2 : 2 + ORDER]
+    ngrams = statistics[..., 2 + ORDER :]
     with np.errstate(divide="ignore", invalid="ignore"):
-        # Smoothing "exp": the k-th order without a match counts as 1 / 2^k matches.
         smoothed = np.where(matches > 0, matches, 0.5 ** np.cumsum(matches == 0, axis=-1))
-        logs = np.log(smoothed / ngrams).mean(axis=-1)
+        log_precision = np.log(smoothed / ngrams).mean(axis=-1)
         brevity = np.exp(np.minimum(0.0, 1 - reference / candidate))
-        scores = brevity * np.exp(logs)
-    # An order without n-grams, or no match at all, scores 0.
-    scored = (ngrams > 0).all(axis=-1) & (matches > 0).any(axis=-1) & (candidate > 0)
-    return np.asarray(np.where(scored, np.minimum(scores, 1.0), 0.0))
+        scores = brevity * np.exp(log_precision)
+    has_score = (ngrams > 0).all(axis=-1) & (matches > 0).any(axis=-1) & (candidate > 0)
+    return np.asarray(np.where(has_score, np.minimum(scores, 1.0), 0.0))

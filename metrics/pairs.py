@@ -1,4 +1,4 @@
-"""What the tests of two systems share: their result, and resamples of all systems at once."""
+"""What the paired tests share: their result, and the resamples of all runs over the same units."""
 
 from __future__ import annotations
 
@@ -6,120 +6,193 @@ import hashlib
 import itertools
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from .intervals import unit_weights, weighted_sums
+from .resampling import unit_weights, weighted_sums
 from .statistic import Floats, Statistic
 
 Pair: TypeAlias = tuple[int, int]
-"""The numbers of two systems."""
+"""The indices of two systems, the baseline's first and smaller."""
 
-Cell: TypeAlias = tuple[int, str]
-"""A system and the name of a metric that it has."""
+SystemsByMetric: TypeAlias = dict[str, list[int]]
+"""The indices of the systems that have a metric, by the name of the metric."""
 
 ROUNDING = 1e-12
-"""Two values of a metric closer than this share of its largest value are equal: sums in another
-order differ so.
+"""Two values of a metric are equal if they differ by less than this share of its largest value.
+
+Sums in another order differ by so much.
 """
 
-ALPHA, POWER = 0.05, 0.8
-"""Of `significance.smallest_difference`: of a two-sided test, and the share of pairs in which it
-finds something.
-"""
 
-TOO_FEW = 8
-"""Units that must differ for a `Comparison.smallest`. With fewer, that of a share would exceed the
-share of rows that differ at all, (1.96 + 0.84)**2 = 7.8 being where the two meet."""
+class RunMetric(NamedTuple):
+    """A metric of one run; `run` is the index of the run, `metric` the name of the metric."""
+
+    run: int
+    metric: str
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The second system against the first, by one metric. A p value is in (0, 1].
+    """The candidate system against the baseline, by one metric. A p value is in (0, 1].
 
     Attributes:
-        first, second: the metric of each system.
-        difference: ``second - first``.
-        low, high: ends of the interval of the difference, by the paired bootstrap; NaN where
-            resampling knows of none (``intervals.bootstrap``): of a single unit, of one difference
-            in all resamples, and where the metric is undefined in more than half of them, because
-            too few units carry it. Other resamples without a value are left out, and count against
-            the difference in `p_bootstrap`, as such swaps do in `p_randomization`.
-        p_bootstrap: one-sided. Share of resamples in which the system that is better on all units
-            is not better.
-        p_randomization: two-sided. Share of random swaps of outputs with a difference at least as
-            large either way.
-        smallest: the `smallest_difference` that these units show of systems that disagree as much
-            as these two; NaN where they differ in fewer than eight units: even if all spoke for one
-            system, that is hardly a finding.
-        p_repeats: of `compare_repeats`, which has no p_randomization; else NaN.
+        baseline, candidate: the value of the metric for each system.
+        difference: ``candidate - baseline``.
+        low, high: the 95 % interval of the difference, by the paired bootstrap; NaN for a single
+            unit, where all resamples have one difference, and where the metric is undefined in
+            more than half of them, because too few units carry it. Other resamples without a value
+            are left out. They count against the difference in `p_bootstrap`, as swaps without one
+            do in `p_randomization`.
+        p_bootstrap: one-sided: the share of resamples in which the system that is better on all
+            units is not better.
+        p_randomization: two-sided: the share of random swaps of outputs with a difference at least
+            as large either way. NaN from `compare_repeats`.
+        smallest_detectable: the `smallest_difference` that these units can show between systems
+            that disagree as much as these two; NaN where they differ in fewer than eight units:
+            even if all spoke for one system, that would hardly be a finding.
+        p_repeats: two-sided, from `compare_repeats`; NaN from `compare`.
     """
 
-    first: float
-    second: float
+    baseline: float
+    candidate: float
     difference: float
     low: float
     high: float
     p_bootstrap: float
     p_randomization: float
-    smallest: float
+    smallest_detectable: float
     p_repeats: float = math.nan
 
 
-def by_units(
-    runs: Sequence[Mapping[str, Statistic]], members: Sequence[Sequence[int]]
-) -> dict[tuple[str, ...], dict[str, list[int]]]:
-    """The metrics over each set of units, each with the systems (at least two) whose runs all have
-    it.
+def group_by_units(
+    runs: Sequence[Mapping[str, Statistic]], runs_of_systems: Sequence[Sequence[int]]
+) -> dict[tuple[str, ...], SystemsByMetric]:
+    """Group the metrics by the units they are taken over, each with the systems that have it.
+
+    A system has a metric if all its runs have it. Metrics of fewer than two systems are left out:
+    there is nothing to compare.
+
+    Args:
+        runs: the statistics of each run, by the name of the metric.
+        runs_of_systems: for each system the indices of its runs.
+
+    Returns:
+        For each set of units the metrics over it, with the indices of their systems, at least two.
+
+    Raises:
+        ValueError: a metric is over other units in one run than in another, or has other columns.
     """
-    groups: dict[tuple[str, ...], dict[str, list[int]]] = {}
-    for name in dict.fromkeys(itertools.chain.from_iterable(runs)):
-        having = [at for at, own in enumerate(members) if all(name in runs[run] for run in own)]
-        first, *others = [run for at in having for run in members[at]] or [0]
-        for other in others:
-            a, b = runs[first][name], runs[other][name]
-            if a.units != b.units or a.rows.shape != b.rows.shape:
-                differ = (
-                    f"systems {first} and {other} differ in their units, or in the columns of their"
-                    " rows"
-                )
-                raise ValueError(f"metric {name!r}: {differ}")
-        if len(having) > 1:
-            groups.setdefault(runs[first][name].units, {})[name] = having
+    groups: dict[tuple[str, ...], SystemsByMetric] = {}
+    metric_names = dict.fromkeys(itertools.chain.from_iterable(runs))  # each once, in order
+    for name in metric_names:
+        systems: list[int] = []
+        run_indices: list[int] = []
+        for system, system_runs in enumerate(runs_of_systems):
+            if all(name in runs[run] for run in system_runs):
+                systems.append(system)
+                run_indices.extend(system_runs)
+        if not run_indices:
+            continue
+        _check_same_units(name, runs, run_indices)
+        if len(systems) > 1:
+            units = runs[run_indices[0]][name].units
+            groups.setdefault(units, {})[name] = systems
     return groups
 
 
-def bootstrap(
-    cells: Mapping[Cell, Statistic], resamples: int, rng: np.random.Generator
-) -> dict[Cell, Floats]:
-    """Values [resamples] of statistics over the same n units, in the same resamples."""
-    n = len(next(iter(cells.values())).units)
-    values: dict[Cell, list[Floats]] = {cell: [] for cell in cells}
-    for weights in unit_weights(n, resamples, rng):
-        for cell, statistic in cells.items():
-            values[cell].append(statistic.at(weighted_sums(weights, statistic.rows)))
-    return {cell: np.concatenate(blocks) for cell, blocks in values.items()}
+def _check_same_units(
+    name: str, runs: Sequence[Mapping[str, Statistic]], run_indices: Sequence[int]
+) -> None:
+    """Raise ValueError unless a metric has the same units and as many columns in all runs."""
+    first_run = run_indices[0]
+    first = runs[first_run][name]
+    for run in run_indices[1:]:
+        statistic = runs[run][name]
+        if statistic.units != first.units or statistic.rows.shape != first.rows.shape:
+            raise ValueError(
+                f"metric {name!r}: systems {first_run} and {run} differ in their units, or in the"
+                " columns of their rows"
+            )
 
 
-def not_better(difference: float, differences: Floats, tolerance: float) -> float:
-    """One-sided p: the share of resamples in which the better system is not better; 1 if neither is
-    better.
+def statistics_of_runs(
+    runs: Sequence[Mapping[str, Statistic]],
+    systems_by_metric: SystemsByMetric,
+    runs_of_systems: Sequence[Sequence[int]],
+) -> dict[RunMetric, Statistic]:
+    """The statistics of all runs of the systems that have each metric.
+
+    Args:
+        runs: the statistics of each run, by the name of the metric.
+        systems_by_metric: the metrics, each with its systems (`group_by_units`).
+        runs_of_systems: for each system the indices of its runs.
+    """
+    statistics: dict[RunMetric, Statistic] = {}
+    for name, systems in systems_by_metric.items():
+        for system in systems:
+            for run in runs_of_systems[system]:
+                statistics[RunMetric(run, name)] = runs[run][name]
+    return statistics
+
+
+def bootstrap_values(
+    statistics: Mapping[RunMetric, Statistic], resamples: int, rng: np.random.Generator
+) -> dict[RunMetric, Floats]:
+    """The value of each statistic in each resample, shape [resamples].
+
+    Args:
+        statistics: at least one, all over the same units; each resample draws the same units for
+            all of them.
+        resamples: at least 1.
+        rng: where the draws come from.
+    """
+    units = _number_of_units(statistics.values())
+    blocks: dict[RunMetric, list[Floats]] = {run_metric: [] for run_metric in statistics}
+    for weights in unit_weights(units, resamples, rng):
+        for run_metric, statistic in statistics.items():
+            sums = weighted_sums(weights, statistic.rows)
+            blocks[run_metric].append(statistic.value_of(sums))
+    return {run_metric: np.concatenate(values) for run_metric, values in blocks.items()}
+
+
+def _number_of_units(statistics: Iterable[Statistic]) -> int:
+    """The number of units of statistics that are all over the same ones."""
+    return len(next(iter(statistics)).units)
+
+
+def bootstrap_p(difference: float, resampled_differences: Floats, tolerance: float) -> float:
+    """The one-sided p: the share of resamples in which the better system is not better.
+
+    The observed data count as one resample: ``(c + 1) / (resamples + 1)``.
+
+    Args:
+        difference: of the two systems on all units; its sign says which is better.
+        resampled_differences: of the two systems in each resample, [resamples]; NaN counts as not
+            better.
+        tolerance: differences up to this one are rounding.
+
+    Returns:
+        p in (0, 1]; 1 if neither system is better.
     """
     if abs(difference) <= tolerance:
         return 1.0
-    better = int(np.count_nonzero(math.copysign(1.0, difference) * differences > tolerance))
-    return (differences.size - better + 1) / (differences.size + 1)
+    gains = math.copysign(1.0, difference) * resampled_differences
+    better = int(np.count_nonzero(gains > tolerance))
+    return (resampled_differences.size - better + 1) / (resampled_differences.size + 1)
 
 
-def generators(
+def random_generators(
     seed: int, units: tuple[str, ...]
 ) -> tuple[np.random.Generator, np.random.Generator]:
-    """Generators of the bootstrap and of the swaps, which depend on nothing but the seed and the
-    units.
+    """The generators of the bootstrap and of the swaps, made from the seed and the unit ids alone.
+
+    So a further system or metric over the same units changes no draw.
     """
     digest = hashlib.sha256(json.dumps(units).encode("ascii")).digest()
-    one, other = np.random.SeedSequence([seed, int.from_bytes(digest, "big")]).spawn(2)
-    return np.random.default_rng(one), np.random.default_rng(other)
+    seeds = np.random.SeedSequence([seed, int.from_bytes(digest, "big")])
+    bootstrap_seed, swap_seed = seeds.spawn(2)
+    return np.random.default_rng(bootstrap_seed), np.random.default_rng(swap_seed)

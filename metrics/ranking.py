@@ -32,12 +32,11 @@ Bools: TypeAlias = npt.NDArray[np.bool_]
 
 
 def precision_at_k(scores: Sequence[float] | Floats, positives: Sequence[bool] | Bools) -> float:
-    """Share of positives among the k best candidates, k being the number of positives; ties count
-    against.
+    """The share of positives among the k best candidates, k being the number of positives.
 
-    Because k is the number of positives this is R-precision: precision and recall at k coincide,
-    and a perfect ranking reaches 1. If every candidate is a positive the result is 1 whatever the
-    scores.
+    Ties count against. Because k is the number of positives this is R-precision: precision and
+    recall at k coincide, and a perfect ranking reaches 1. If every candidate is a positive the
+    value is 1 whatever the scores.
 
     Args:
         scores: n finite numbers, higher is better.
@@ -60,18 +59,26 @@ def precision_at_k(scores: Sequence[float] | Floats, positives: Sequence[bool] |
 
     Source: IRFL, section 4.2 (Table 7).
     """
-    values, good = _candidates(scores, positives)
-    return _hits(values, good, pessimistic=True) / int(np.count_nonzero(good))
+    values, is_positive = _check_candidates(scores, positives)
+    hits = _hits_at_k(values, is_positive, negatives_first=True)
+    return hits / int(np.count_nonzero(is_positive))
 
 
 def best_rank(scores: Sequence[float] | Floats, positives: Sequence[bool] | Bools) -> int:
-    """Rank of the best-placed positive, 1 for the best; ties count against.
+    """The rank of the positive with the highest score, 1 for the best; ties count against.
 
-    Args and errors as in `precision_at_k`.
+    It is one more than the number of negatives that score at least as high as that positive.
+
+    Args:
+        scores: n finite numbers, higher is better.
+        positives: n bools, k of them True, at least one.
 
     Returns:
-        One more than the number of negatives that score at least as high as the best positive: of n
-        candidates with k positives an int from 1 to n - k + 1.
+        An int from 1 to n - k + 1.
+
+    Raises:
+        ValueError: no candidates, unequal lengths, no positive, a score that is not finite, or a
+            positive that is no bool.
 
     Examples:
         >>> best_rank([0.9, 0.7, 0.8], [False, True, False])
@@ -79,59 +86,85 @@ def best_rank(scores: Sequence[float] | Floats, positives: Sequence[bool] | Bool
 
     Source: MetaCLUE's retrieval reports the mean rank of the right candidate.
     """
-    values, good = _candidates(scores, positives)
-    return 1 + int(np.count_nonzero(values[~good] >= values[good].max()))
+    values, is_positive = _check_candidates(scores, positives)
+    best_positive = values[is_positive].max()
+    return 1 + int(np.count_nonzero(values[~is_positive] >= best_positive))
 
 
 def depends_on_ties(scores: Sequence[float] | Floats, positives: Sequence[bool] | Bools) -> bool:
-    """Whether `precision_at_k` would be higher if positives stood before negatives of the same
-    score.
+    """Whether `precision_at_k` would be higher if ties counted for the positives.
 
-    Args and errors as in `precision_at_k`.
+    Args:
+        scores: n finite numbers, higher is better.
+        positives: n bools, at least one of them True.
 
     Returns:
-        bool; False for equal scores within one class, or on one side of the k-th place.
+        bool; False for equal scores within one class, or on one side of the k-th candidate.
+
+    Raises:
+        ValueError: no candidates, unequal lengths, no positive, a score that is not finite, or a
+            positive that is no bool.
 
     Examples:
         >>> depends_on_ties([0.5, 0.5], [True, False])
         True
     """
-    values, good = _candidates(scores, positives)
-    return _hits(values, good, pessimistic=True) != _hits(values, good, pessimistic=False)
+    values, is_positive = _check_candidates(scores, positives)
+    least_hits = _hits_at_k(values, is_positive, negatives_first=True)
+    return least_hits != _hits_at_k(values, is_positive, negatives_first=False)
 
 
 def random_tie_precision_at_k(
     scores: Sequence[float] | Floats, positives: Sequence[bool] | Bools
 ) -> float:
-    """Mean of `precision_at_k` over all orders of candidates of the same score: what breaking ties
-    at random gives.
+    """The mean of `precision_at_k` over all ways to break ties: what breaking them at random gives.
 
-    For answers that are mostly ties, Yes and No for example, it tells what the answers are worth,
-    where the pessimistic rule tells what they guarantee. Args and errors as in `precision_at_k`.
+    For answers that are mostly ties, Yes and No for example, it says what the answers are worth,
+    where `precision_at_k` says what they guarantee. With a positives above the k-th best score, and
+    b of m candidates of that score positive, which fill r of the k best: ``(a + r * b / m) / k``.
+
+    Args:
+        scores: n finite numbers, higher is better.
+        positives: n bools, k of them True, at least one.
 
     Returns:
-        A float in [0, 1]; without a tie at the k-th place, that of `precision_at_k`.
+        A float in [0, 1]; without a tie at the k-th candidate, that of `precision_at_k`.
+
+    Raises:
+        ValueError: no candidates, unequal lengths, no positive, a score that is not finite, or a
+            positive that is no bool.
 
     Examples:
         >>> random_tie_precision_at_k([0.5, 0.5], [True, False])
         0.5
     """
-    values, good = _candidates(scores, positives)
-    count = int(np.count_nonzero(good))
-    last = np.sort(values)[-count]  # the score at the k-th place
-    above, tied = values > last, values == last
-    places = count - int(np.count_nonzero(above))
-    share = int(np.count_nonzero(good & tied)) / int(np.count_nonzero(tied))
-    return (int(np.count_nonzero(good & above)) + places * share) / count
+    values, is_positive = _check_candidates(scores, positives)
+    k = int(np.count_nonzero(is_positive))
+    kth_score = np.sort(values)[-k]
+    is_above = values > kth_score
+    is_tied = values == kth_score
+    tied_among_best = k - int(np.count_nonzero(is_above))
+    positives_above = int(np.count_nonzero(is_positive & is_above))
+    tied_positives = int(np.count_nonzero(is_positive & is_tied))
+    positive_share = tied_positives / int(np.count_nonzero(is_tied))
+    return (positives_above + tied_among_best * positive_share) / k
 
 
-def best_place(scores: Sequence[float]) -> int | None:
-    """The place of the highest score; None if several share it."""
+def index_of_best(scores: Sequence[float]) -> int | None:
+    """The index of the highest score; None if several candidates share it.
+
+    Raises:
+        ValueError: no scores, or a score that is not finite.
+
+    Examples:
+        >>> index_of_best([0.1, 0.9]), index_of_best([0.9, 0.9])
+        (1, None)
+    """
     return None if tied_at_top(scores) else list(scores).index(max(scores))
 
 
 def tied_at_top(scores: Sequence[float] | Floats) -> bool:
-    """Whether the highest score occurs more than once, so that there is no single choice.
+    """Whether several candidates share the highest score, so that there is no single choice.
 
     Args:
         scores: n finite numbers.
@@ -146,31 +179,43 @@ def tied_at_top(scores: Sequence[float] | Floats) -> bool:
         >>> tied_at_top([0.5, 0.5, 0.1])
         True
     """
-    values = _finite(scores)
+    values = _check_finite(scores)
     return int(np.count_nonzero(values == values.max())) > 1
 
 
-def _hits(values: Floats, good: Bools, *, pessimistic: bool) -> int:
-    """Positives among the k best. The last key of lexsort is the first to sort by."""
-    order = np.lexsort((good if pessimistic else ~good, -values))
-    return int(np.count_nonzero(good[order[: int(np.count_nonzero(good))]]))
+def _hits_at_k(values: Floats, is_positive: Bools, *, negatives_first: bool) -> int:
+    """The number of positives among the k best, k being the number of positives.
+
+    Args:
+        values: the scores.
+        is_positive: for each score.
+        negatives_first: whether negatives stand before positives of the same score.
+    """
+    k = int(np.count_nonzero(is_positive))
+    stands_last = is_positive if negatives_first else ~is_positive
+    # lexsort sorts by its last key first: by falling score, then by `stands_last`.
+    order = np.lexsort((stands_last, -values))
+    return int(np.count_nonzero(is_positive[order[:k]]))
 
 
-def _candidates(
+def _check_candidates(
     scores: Sequence[float] | Floats, positives: Sequence[bool] | Bools
 ) -> tuple[Floats, Bools]:
-    values, good = _finite(scores), np.asarray(positives)
-    if (
-        good.dtype != bool or good.shape != values.shape or not good.any()
-    ):  # no numbers: swapped arguments are noticed
+    """Scores and positives as arrays; ValueError if they are not those of candidates."""
+    values = _check_finite(scores)
+    is_positive = np.asarray(positives)
+    # Numbers are refused, so that swapped arguments are noticed.
+    is_valid = is_positive.dtype == bool and is_positive.shape == values.shape
+    if not is_valid or not is_positive.any():
         raise ValueError(
             f"positives must be a bool for each of {len(values)} scores, one of them True:"
             f" {positives}"
         )
-    return values, good
+    return values, is_positive
 
 
-def _finite(scores: Sequence[float] | Floats) -> Floats:
+def _check_finite(scores: Sequence[float] | Floats) -> Floats:
+    """Scores as an array; ValueError if there is none, or one is not finite."""
     values = np.asarray(scores, dtype=np.float64)
     if values.size == 0 or not np.isfinite(values).all():
         raise ValueError(f"scores must be finite numbers, at least one: {scores}")

@@ -1,5 +1,4 @@
-"""Is one system better than another? Paired bootstrap and approximate randomization over the same
-units.
+"""Is one system better than another? Paired tests over the same units.
 
 A metric here is a function of statistics summed over units (`Statistic`): a mean, a pooled ratio,
 macro F1 of counts, corpus BLEU. A resample then is one product of weights with the rows, whatever
@@ -23,34 +22,24 @@ arXiv 2106.16163).
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from .intervals import (
-    DEFAULT_SEED,
-    RESAMPLES,
-    block_sizes,
-    error_of_resamples,
-    of_resamples,
-    weighted_sums,
-)
+from .intervals import DEFAULT_SEED, RESAMPLES
+from .paired_test import PairedTest, count_extreme_swaps
 from .pairs import (
-    ALPHA,
-    POWER,
-    ROUNDING,
-    TOO_FEW,
-    Cell,
     Comparison,
     Pair,
-    bootstrap,
-    by_units,
-    generators,
-    not_better,
+    RunMetric,
+    bootstrap_values,
+    group_by_units,
+    random_generators,
+    statistics_of_runs,
 )
+from .power import smallest_difference
 from .repeats import compare_repeats
-from .statistic import Floats, Statistic
+from .statistic import Statistic
 
 __all__ = [
     "Comparison",
@@ -68,7 +57,9 @@ def compare(
     resamples: int = RESAMPLES,
     seed: int = DEFAULT_SEED,
 ) -> dict[Pair, dict[str, Comparison]]:
-    """The `Comparison` of every two systems, by each metric that both have.
+    """Compare every two systems with two paired tests; return the results by pair and metric.
+
+    A pair is compared by each metric that both systems have.
 
     Paired bootstrap: units are drawn with replacement, the same ones for both systems. Ties count
     against the better system. Over a handful of units its p is too small (of a single one, 1 /
@@ -78,56 +69,64 @@ def compare(
     probability 1/2. A swap that gives the observed difference up to rounding counts as one at least
     as large.
 
-    The observed data count as one resample, so both p are ``(c + 1) / (resamples + 1)`` and never
-    0; both are 1 where there is no difference. They depend on the two systems, the metric,
-    `resamples` and `seed` only: a further system or metric changes nothing, and neither does the
-    order of units.
+    The observed data count as one resample: both p are ``(c + 1) / (resamples + 1)``, where c is
+    the number of resamples that speak against the difference. So they are never 0, and 1 where
+    there is no difference. They depend on the two systems, the metric, `resamples` and `seed` only:
+    a further system or metric changes nothing, and neither does the order of units.
 
     Args:
-        systems: metrics by name, of each system. Those of one name must be over the same units,
-            with the same `value`.
+        systems: the statistics of each system, by the name of the metric. Those of one name must be
+            over the same units, with the same `value`.
         resamples: at least 1; of the bootstrap, and as many swaps.
         seed: a non-negative int.
 
     Returns:
-        `Comparison` by pair ``(i, j)``, i < j, and name, in the order of the names of system i.
-        Work grows with ``resamples * n`` times the number of metrics of all pairs, memory does not
-        grow with ``resamples * n``.
+        `Comparison` by pair ``(i, j)``, i < j, and metric, in the order of the metrics of system i;
+        system i is the baseline. Work grows with ``resamples * n`` times the number of metrics of
+        all pairs, memory does not grow with ``resamples * n``.
 
     Raises:
         ValueError: different units or numbers of columns behind one name, a metric that is
             undefined on all units, or no resamples.
 
     Examples:
-        Two systems on the same twenty rows, of which the second has five more right:
+        Two systems on the same twenty rows, of which the candidate has five more right:
 
         >>> rows = [str(row) for row in range(20)]
-        >>> first = Statistic.ratio_of(rows, [row < 10 for row in range(20)])
-        >>> second = Statistic.ratio_of(rows, [row < 15 for row in range(20)])
-        >>> found = compare([{"acc": first}, {"acc": second}])[0, 1]["acc"]
-        >>> found.difference, 0.05 < found.p_randomization < 0.08
+        >>> baseline = Statistic.ratio_of(rows, [row < 10 for row in range(20)])
+        >>> candidate = Statistic.ratio_of(rows, [row < 15 for row in range(20)])
+        >>> comparison = compare([{"acc": baseline}, {"acc": candidate}])[0, 1]["acc"]
+        >>> comparison.difference, 0.05 < comparison.p_randomization < 0.08
         (0.25, True)
+
+    Source: Koehn 2004; Noreen 1989; Riezler & Maxwell 2005.
     """
-    found: dict[Pair, dict[str, Comparison]] = {
-        pair: {} for pair in itertools.combinations(range(len(systems)), 2)
-    }
-    for units, names in by_units(systems, [[at] for at in range(len(systems))]).items():
-        for_bootstrap, for_swaps = generators(seed, units)
-        cells = {(at, name): systems[at][name] for name, having in names.items() for at in having}
-        drawn = bootstrap(cells, resamples, for_bootstrap)
-        tests = [
-            _Test((i, name), (j, name), cells, drawn)
-            for name, having in names.items()
-            for i, j in itertools.combinations(having, 2)
-        ]
-        for test, extreme in zip(
-            tests, _extreme_swaps(tests, cells, resamples, for_swaps), strict=True
-        ):
-            found[test.a[0], test.b[0]][test.a[1]] = test.comparison(extreme)
+    comparisons: dict[Pair, dict[str, Comparison]] = {}
+    for pair in itertools.combinations(range(len(systems)), 2):
+        comparisons[pair] = {}
+    runs_of_systems = [[system] for system in range(len(systems))]  # each system is a single run
+    for units, systems_by_metric in group_by_units(systems, runs_of_systems).items():
+        bootstrap_generator, swap_generator = random_generators(seed, units)
+        statistics = statistics_of_runs(systems, systems_by_metric, runs_of_systems)
+        values = bootstrap_values(statistics, resamples, bootstrap_generator)
+        tests: list[PairedTest] = []
+        for name, indices in systems_by_metric.items():
+            for i, j in itertools.combinations(indices, 2):
+                tests.append(PairedTest(RunMetric(i, name), RunMetric(j, name), statistics, values))
+        extreme_swaps = count_extreme_swaps(tests, statistics, resamples, swap_generator)
+        for test, count in zip(tests, extreme_swaps, strict=True):
+            pair = (test.baseline.run, test.candidate.run)
+            comparisons[pair][test.baseline.metric] = test.comparison(count)
     return {
-        (i, j): {name: rows[name] for name in systems[i] if name in rows}
-        for (i, j), rows in found.items()
+        (i, j): _in_order_of(systems[i], by_metric) for (i, j), by_metric in comparisons.items()
     }
+
+
+def _in_order_of(
+    system: Mapping[str, Statistic], comparisons: Mapping[str, Comparison]
+) -> dict[str, Comparison]:
+    """The comparisons by metric, in the order of the metrics of a system."""
+    return {name: comparisons[name] for name in system if name in comparisons}
 
 
 def compare_any(
@@ -135,56 +134,85 @@ def compare_any(
     resamples: int = RESAMPLES,
     seed: int = DEFAULT_SEED,
 ) -> dict[Pair, dict[str, Comparison]]:
-    """The `Comparison` of every two systems: as of `compare_repeats` if one has repeats, else as of
-    `compare`.
+    """Compare every two systems, with or without repeats; return the results by pair and metric.
 
-    A system need not have all units of another (a metric may count failures alone): those it lacks
-    add nothing to its sums. Arguments, result and errors are those of `compare_repeats`.
+    If one of the two has repeats, they are compared by `compare_repeats`, else by `compare`.
+
+    A system need not have all units of another (a metric may count failures alone): the units that
+    it lacks add nothing to its sums.
+
+    Args:
+        systems: the statistics of each repeat of each system, by the name of the metric; a single
+            repeat for a system without repeats.
+        resamples: at least 1.
+        seed: a non-negative int.
+
+    Returns:
+        `Comparison` by pair ``(i, j)``, i < j, and metric; system i is the baseline.
+
+    Raises:
+        ValueError: different numbers of columns behind one name, a metric that is undefined on all
+            units, or no resamples.
 
     Examples:
-        The first system lacks a unit of the second:
+        The baseline lacks a unit of the candidate:
 
-        >>> first = Statistic.ratio_of("abcd", [True, False, False, False])
-        >>> second = Statistic.ratio_of("abcde", [True] * 5)
-        >>> found = compare_any([[{"acc": first}], [{"acc": second}]], resamples=100)[0, 1]["acc"]
-        >>> found.first, found.second
+        >>> baseline = Statistic.ratio_of("abcd", [True, False, False, False])
+        >>> candidate = Statistic.ratio_of("abcde", [True] * 5)
+        >>> systems = [[{"acc": baseline}], [{"acc": candidate}]]
+        >>> comparison = compare_any(systems, resamples=100)[0, 1]["acc"]
+        >>> comparison.baseline, comparison.candidate
         (0.25, 1.0)
     """
-    units: dict[str, dict[str, None]] = {}
-    for name, statistic in (item for system in systems for run in system for item in run.items()):
-        units.setdefault(name, {}).update(dict.fromkeys(statistic.units))
-
-    def with_all_units(run: Mapping[str, Statistic]) -> dict[str, Statistic]:
-        return {name: _with_units(statistic, units[name]) for name, statistic in run.items()}
-
-    completed = [[with_all_units(run) for run in system] for system in systems]
-    has_repeats = [len(system) != 1 for system in completed]
-    comparisons = compare(
-        [runs[0] if len(runs) == 1 else {} for runs in completed], resamples, seed
-    )
+    systems = _with_all_units(systems)
+    has_repeats = [len(repeats) != 1 for repeats in systems]
+    # Systems with repeats stand as systems without metrics, so that indices stay.
+    single_runs = [repeats[0] if len(repeats) == 1 else {} for repeats in systems]
+    comparisons = compare(single_runs, resamples, seed)
     if not any(has_repeats):
         return comparisons
-    for (i, j), of_repeats in compare_repeats(completed, resamples, seed).items():
+    for (i, j), by_metric in compare_repeats(systems, resamples, seed).items():
         if has_repeats[i] or has_repeats[j]:
-            comparisons[i, j] = of_repeats
+            comparisons[i, j] = by_metric
     return comparisons
+
+
+def _with_all_units(
+    systems: Sequence[Sequence[Mapping[str, Statistic]]],
+) -> list[list[dict[str, Statistic]]]:
+    """The same systems, each metric over the units that it has in any run of any system."""
+    units_by_metric: dict[str, dict[str, None]] = {}  # as keys: each unit once, in order
+    for repeats in systems:
+        for run in repeats:
+            for name, statistic in run.items():
+                units = units_by_metric.setdefault(name, {})
+                units.update(dict.fromkeys(statistic.units))
+
+    completed_systems: list[list[dict[str, Statistic]]] = []
+    for repeats in systems:
+        completed_runs: list[dict[str, Statistic]] = []
+        for run in repeats:
+            completed_runs.append(
+                {name: _with_units(run[name], units_by_metric[name]) for name in run}
+            )
+        completed_systems.append(completed_runs)
+    return completed_systems
 
 
 def _with_units(statistic: Statistic, units: Iterable[str]) -> Statistic:
     """The statistic with a row of zeros for each unit that it lacks."""
-    lacking = tuple(set(units) - set(statistic.units))
-    zeros = np.zeros((len(lacking), statistic.rows.shape[1]))
-    return Statistic(
-        (*statistic.units, *lacking), np.concatenate([statistic.rows, zeros]), statistic.value
-    )
+    missing_units = tuple(set(units) - set(statistic.units))
+    zeros = np.zeros((len(missing_units), statistic.rows.shape[1]))
+    rows = np.concatenate([statistic.rows, zeros])
+    return Statistic((*statistic.units, *missing_units), rows, statistic.value)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """P values adjusted by Holm's method (1979): reject those up to alpha, and the familywise error
-    is at most alpha.
+    """Adjust p values by Holm's method, which bounds the familywise error.
 
-    The i-th smallest of m is multiplied by m - i + 1, is no smaller than the ones before it, and at
-    most 1.
+    If you reject the hypotheses with an adjusted p of at most alpha, the chance to reject any true
+    one is at most alpha. The i-th smallest of m values becomes
+    ``max over k <= i of min(1, (m - k + 1) * p_k)``.
 
     Args:
         p_values: m numbers in [0, 1] in any order.
@@ -198,124 +226,16 @@ def holm(p_values: Sequence[float]) -> list[float]:
     Examples:
         >>> holm([0.01, 0.04, 0.03])
         [0.03, 0.06, 0.06]
+
+    Source: Holm 1979.
     """
-    for at, p in enumerate(p_values):
+    for index, p in enumerate(p_values):
         if not 0 <= p <= 1:
-            raise ValueError(f"p_values[{at}] is {p}, must lie in [0, 1]")
+            raise ValueError(f"p_values[{index}] is {p}, must lie in [0, 1]")
     adjusted = [0.0] * len(p_values)
     largest = 0.0
-    for rank, at in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
-        largest = max(largest, min(1.0, (len(p_values) - rank) * float(p_values[at])))
-        adjusted[at] = largest
+    rising_indices = sorted(range(len(p_values)), key=p_values.__getitem__)
+    for rank, index in enumerate(rising_indices):
+        largest = max(largest, min(1.0, (len(p_values) - rank) * float(p_values[index])))
+        adjusted[index] = largest
     return adjusted
-
-
-def smallest_difference(error: float, units: int, difference: float = 0.0) -> float:
-    """The true difference of two systems that a test finds (p < .05, two-sided) in four of five
-    samples of this size.
-
-    That of Connor (1987) for a share of rows, where ``error**2 + difference**2 / units`` is the
-    share of rows that one system alone has right, by the number of rows. Other metrics, and units
-    of several rows, behave alike up to the curvature of the metric: the first term is their
-    variance where the systems differ by `difference`, and the sum that where they are equal, which
-    the test is made for.
-
-    Args:
-        error: standard error of the paired difference, not negative.
-        units: what it was taken over, at least 1.
-        difference: that was observed between the systems that `error` is of.
-
-    Returns:
-        On the metric's own scale.
-
-    Raises:
-        ValueError: an error or a difference that is not finite, a negative error, or no units.
-
-    Examples:
-        100 rows, of which one system alone has every fifth right, cannot show three points:
-
-        >>> round(smallest_difference(math.sqrt(0.2 / 100), 100), 3)
-        0.124
-    """
-    from scipy import special
-
-    if not (math.isfinite(error) and error >= 0 and math.isfinite(difference) and units >= 1):
-        raise ValueError(
-            f"error is {error}, difference {difference}, units {units}: give finite numbers, and a"
-            " unit"
-        )
-    variance = error**2 + difference**2 / units
-    alpha, power = float(special.ndtri(1 - ALPHA / 2)), float(special.ndtri(POWER))
-    shrunk = 1 + power**2 / units  # systems that differ vary less than equal ones
-    return (
-        math.sqrt(variance)
-        * (alpha + math.sqrt(alpha**2 - shrunk * (alpha**2 - power**2)))
-        / shrunk
-    )
-
-
-class _Test:
-    """One metric of two systems, with its values in the resamples."""
-
-    def __init__(
-        self, a: Cell, b: Cell, cells: Mapping[Cell, Statistic], drawn: Mapping[Cell, Floats]
-    ) -> None:
-        self.a, self.b = a, b
-        self.first, self.second = cells[a].total(), cells[b].total()
-        self.difference = self.second - self.first
-        self.units = len(cells[a].units)
-        self.differing = int(np.count_nonzero((cells[a].rows != cells[b].rows).any(axis=1)))
-        self.differences = drawn[b] - drawn[a]
-        where = f"metric {a[1]!r} of systems {a[0]} and {b[0]}"
-        if math.isnan(self.difference):
-            raise ValueError(
-                f"{where} is {self.first} and {self.second} on all units: nothing to compare"
-            )
-        largest = max(
-            abs(self.first), abs(self.second), float(np.nanmax(np.abs([drawn[a], drawn[b]])))
-        )
-        self.tolerance = ROUNDING * largest
-
-    def comparison(self, extreme: int) -> Comparison:
-        interval = of_resamples(self.differences, self.units)
-        error = (
-            None if self.differing < TOO_FEW else error_of_resamples(self.differences, self.units)
-        )
-        return Comparison(
-            self.first,
-            self.second,
-            self.difference,
-            *(interval or (math.nan, math.nan)),
-            p_bootstrap=not_better(self.difference, self.differences, self.tolerance),
-            p_randomization=(extreme + 1) / (len(self.differences) + 1),
-            smallest=(
-                math.nan
-                if error is None
-                else smallest_difference(error, self.units, self.difference)
-            ),
-        )
-
-
-def _extreme_swaps(
-    tests: Sequence[_Test],
-    cells: Mapping[Cell, Statistic],
-    resamples: int,
-    rng: np.random.Generator,
-) -> list[int]:
-    """Number of random swaps of each test whose difference is undefined or at least as large as the
-    observed one.
-    """
-    n = len(next(iter(cells.values())).units)
-    counts = [0] * len(tests)
-    for size in block_sizes(resamples, n):
-        words = rng.integers(0, 1 << 64, size=(size, -(-n // 64)), dtype=np.uint64).astype("<u8")
-        swapped = np.unpackbits(words.view(np.uint8), axis=1, count=n).astype(np.float64)
-        stayed = 1 - swapped
-        given = {cell: weighted_sums(swapped, statistic.rows) for cell, statistic in cells.items()}
-        kept = {cell: weighted_sums(stayed, statistic.rows) for cell, statistic in cells.items()}
-        for at, test in enumerate(tests):
-            first = cells[test.a].at(kept[test.a] + given[test.b])
-            second = cells[test.b].at(kept[test.b] + given[test.a])
-            smaller = np.abs(second - first) < abs(test.difference) - test.tolerance
-            counts[at] += size - int(np.count_nonzero(smaller))
-    return counts

@@ -10,24 +10,33 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from .intervals import sums_by_unit
+from .units import sums_by_unit
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class Statistic:
-    """A metric of one system as a function of statistics that are summed over units.
+    """A metric of one system as a function of numbers that are summed over units.
 
     Attributes:
-        units: n ids of what is resampled (rows, phrases, images), sorted: the order given never
-            matters. An id may be given several times; its rows are added up.
+        units: the ids of the n units that are resampled (rows, phrases, images), sorted: the order
+            given never matters. You may give an id several times; its rows are added up.
         rows: float64 [n, k], finite, in the order of `units`.
         value: the metric of summed rows: [..., k] to [...]. A value that is not finite is undefined
             (0/0, say).
 
     Raises:
         ValueError: no units, rows of another shape or not finite (names the unit).
+
+    Examples:
+        The share of right rows, whose units have two rows and one:
+
+        >>> def share(sums):
+        ...     return sums[..., 0] / sums[..., 1]
+        >>> statistic = Statistic(("b", "a", "b"), [[1, 1], [0, 1], [0, 1]], share)
+        >>> statistic.units, statistic.rows.tolist(), round(statistic.total(), 3)
+        (('a', 'b'), [[0.0, 1.0], [1.0, 2.0]], 0.333)
     """
 
     units: tuple[str, ...]
@@ -35,17 +44,20 @@ class Statistic:
     value: Callable[[Floats], Floats]
 
     def __post_init__(self) -> None:
-        given = np.asarray(self.rows, dtype=np.float64)
-        if given.ndim != 2 or given.size == 0:
-            raise ValueError(f"rows must have shape [n, k] and not be empty, got {given.shape}")
-        units, rows = sums_by_unit(self.units, given)
-        if not np.isfinite(rows).all():
-            at = int(np.argmin(np.isfinite(rows).all(axis=1)))
+        """Sort the units, add up the rows of each, and check them."""
+        rows = np.asarray(self.rows, dtype=np.float64)
+        if rows.ndim != 2 or rows.size == 0:
+            raise ValueError(f"rows must have shape [n, k] and not be empty, got {rows.shape}")
+        unit_ids, unit_rows = sums_by_unit(self.units, rows)
+        if not np.isfinite(unit_rows).all():
+            index = int(np.argmin(np.isfinite(unit_rows).all(axis=1)))
             raise ValueError(
-                f"the row of unit {units[at]!r} is {rows[at].tolist()}, must be finite"
+                f"the row of unit {unit_ids[index]!r} is {unit_rows[index].tolist()}, must be"
+                " finite"
             )
-        object.__setattr__(self, "units", units)
-        object.__setattr__(self, "rows", rows)
+        # The dataclass is frozen for its users; here its fields get their final form.
+        object.__setattr__(self, "units", unit_ids)
+        object.__setattr__(self, "rows", unit_rows)
 
     @classmethod
     def ratio_of(
@@ -54,39 +66,48 @@ class Statistic:
         numerators: npt.ArrayLike,
         denominators: npt.ArrayLike | None = None,
     ) -> Statistic:
-        """``sum(numerators) / sum(denominators)``, by default the mean of the numerators (bools
-        count as 0 and 1).
+        """The statistic ``sum(numerators) / sum(denominators)``; without denominators, the mean.
 
         Args:
-            units: n ids, as of `Statistic`.
-            numerators, denominators: n numbers; undefined where all denominators that were drawn
-                are 0.
+            units: n unit ids, one for each number.
+            numerators: n numbers; bools count as 0 and 1.
+            denominators: n numbers; None: all 1. The ratio is undefined where they sum to 0.
 
         Returns:
             `Statistic` with rows of two columns.
+
+        Raises:
+            ValueError: unequal numbers, or one that is not finite.
 
         Examples:
             >>> Statistic.ratio_of(["a", "b"], [True, False]).total()
             0.5
         """
-        totals = np.ones(np.shape(numerators)) if denominators is None else denominators
-        return cls(
-            tuple(units),
-            np.stack([numerators, totals], axis=1),
-            lambda sums: sums[..., 0] / sums[..., 1],
-        )
+        if denominators is None:
+            denominators = np.ones(np.shape(numerators))
+        return cls(tuple(units), np.stack([numerators, denominators], axis=1), _ratio)
 
     def total(self) -> float:
-        """The metric of all units, of exactly rounded sums; NaN where it is undefined."""
-        return float(self.at(np.array([math.fsum(column) for column in self.rows.T])))
+        """The metric of all units, from exactly rounded sums; NaN where it is undefined."""
+        sums = np.array([math.fsum(column) for column in self.rows.T])
+        return float(self.value_of(sums))
 
-    def at(self, sums: Floats) -> Floats:
-        """The metric of sums of shape [..., k], as shape [...]; NaN where it is undefined."""
+    def value_of(self, sums: Floats) -> Floats:
+        """The metric of sums of shape [..., k], as shape [...]; NaN where it is undefined.
+
+        Raises:
+            ValueError: `value` returns another shape.
+        """
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = np.asarray(self.value(sums), dtype=np.float64)
-        if found.shape != sums.shape[:-1]:
+            values = np.asarray(self.value(sums), dtype=np.float64)
+        if values.shape != sums.shape[:-1]:
             raise ValueError(
-                f"value makes {found.shape} of sums of shape {sums.shape}, must be"
+                f"value makes {values.shape} of sums of shape {sums.shape}, must be"
                 f" {sums.shape[:-1]}"
             )
-        return np.where(np.isfinite(found), found, np.nan)
+        return np.where(np.isfinite(values), values, np.nan)
+
+
+def _ratio(sums: Floats) -> Floats:
+    """The first of two sums, divided by the second."""
+    return np.asarray(sums[..., 0] / sums[..., 1], dtype=np.float64)

@@ -1,6 +1,4 @@
-"""The whole path, from V-FLUTE on the hub (a stand-in) to files; and from Python, by the name of a
-task alone.
-"""
+"""The whole path: from V-FLUTE on a stand-in for the hub to files, and from Python to results."""
 
 from __future__ import annotations
 
@@ -34,9 +32,7 @@ TOKEN = "hf_good"
 
 @pytest.fixture(scope="module")
 def test_rows() -> list[VFluteRow]:
-    """The real 723 test rows where the released file is beside the checkout, else as many invented
-    ones.
-    """
+    """The 723 test rows; invented ones unless the released file is beside the checkout."""
     if released_csv().is_file():
         return released_test_rows(released_csv())
     return synthetic_rows("test", SPLIT_SIZES["test"])
@@ -70,24 +66,14 @@ def test_the_python_api_needs_nothing_but_the_name() -> None:
 def test_all_723_rows_from_the_gated_hub_dataset(
     test_rows: list[VFluteRow], hub: HubServer, tmp_path: Path
 ) -> None:
-    environment = {
-        key: value for key, value in os.environ.items() if not key.startswith(("HF_", "FIGLANG_"))
-    }
-    environment |= hub.env(home=tmp_path, token=TOKEN) | {
-        "ACCELERATE_USE_CPU": "true",
-        "FIGLANG_SCORER": "off",
-    }
-    command = [
-        "lmms_eval",
-        "--tasks",
-        "vflute",
-        "--model",
-        "figlang_random",
-        "--log_samples",
-        "--output_path",
-        "out",
-    ]
-    done = warm.run(command, env=environment, cwd=tmp_path)
+    environment: dict[str, str] = {}
+    for name, value in os.environ.items():
+        if not name.startswith(("HF_", "FIGLANG_")):
+            environment[name] = value
+    environment |= hub.env(home=tmp_path, token=TOKEN)
+    environment |= {"ACCELERATE_USE_CPU": "true", "FIGLANG_SCORER": "off"}
+    command = "lmms_eval --tasks vflute --model figlang_random --log_samples --output_path out"
+    done = warm.run(command.split(), env=environment, cwd=tmp_path)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     (results_file,) = tmp_path.rglob("*_results.json")
     (samples_file,) = tmp_path.rglob("*_samples_vflute.jsonl")
@@ -95,24 +81,26 @@ def test_all_723_rows_from_the_gated_hub_dataset(
     assert [sample["sample"]["id"] for sample in samples] == [row.id for row in test_rows]
     if released_csv().is_file():
         assert [sample["input"] for sample in samples] == [row.prompt for row in test_rows]
-    gold = [int(row.label == "entailment") for row in test_rows]
-    predicted = [sample["sample"]["predicted"] for sample in samples]
-    wrong_if_none = [1 - g if p is None else p for g, p in zip(gold, predicted, strict=True)]
+    gold_labels = [int(row.label == "entailment") for row in test_rows]
+    predicted_labels: list[int] = []
+    for sample, gold in zip(samples, gold_labels, strict=True):
+        predicted = sample["sample"]["predicted"]
+        # An unread answer is wrong.
+        predicted_labels.append(1 - gold if predicted is None else predicted)
     reported = json.loads(results_file.read_text(encoding="utf-8"))["results"]["vflute"]
-    assert reported["f1@0,none"] == pytest.approx(f1_score(gold, wrong_if_none, average="macro"))
+    macro_f1 = f1_score(gold_labels, predicted_labels, average="macro")
+    assert reported["f1@0,none"] == pytest.approx(macro_f1)
     assert "figlang tasks, shares in percent" in done.stdout
-    assert any(
-        REVISION in request.path and "test-00000" in request.path for request in hub.requests
-    )
+    paths = [request.path for request in hub.requests]
+    assert any(REVISION in path and "test-00000" in path for path in paths)
 
 
 def test_without_a_token_the_run_ends_with_the_page_to_accept(
     hub: HubServer, tmp_path: Path
 ) -> None:
     command = ["lmms-eval", "--tasks", "vflute", "--model", "llava_hf", "--model_args", DEMO_ARGS]
-    environment = {
-        key: value for key, value in hub.env(home=tmp_path).items() if key != "FIGLANG_DATA_DIR"
-    }
+    environment = dict(hub.env(home=tmp_path))
+    environment.pop("FIGLANG_DATA_DIR", None)
     done = warm.run(command, cwd=tmp_path, env=environment)
     assert done.returncode == 1
     assert "https://huggingface.co/datasets/ColumbiaNLP/V-FLUTE" in done.stderr

@@ -1,12 +1,11 @@
-"""Data for fine-tuning: the prompts of the evaluation, answers that its parsers read back, and no
-row of the test.
-"""
+"""If these fail, a model is trained on rows of the test, or on prompts that are not ours."""
 
 from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ import pytest
 from datasets import load_dataset
 from typer.testing import CliRunner
 
-from figlang_tasks import finetuning
 from figlang_tasks.benchmarks.nykms import tasks as nykms
 from figlang_tasks.benchmarks.nykms.parse import QUESTIONS
 from figlang_tasks.benchmarks.vflute import rows as vflute_rows
@@ -28,45 +26,62 @@ from figlang_tasks.mini import NYKMS_DIR
 from figlang_tasks.scoring import process_results
 
 
+@dataclass(frozen=True)
+class WrittenRow:
+    """A row of an exported file: its prompt without the signs of pictures, answer and pictures."""
+
+    prompt: str
+    answer: str
+    pictures: Sequence[Path]
+
+
 def export(*arguments: object) -> tuple[int, str]:
-    done = CliRunner().invoke(app, ["data", "export", *map(str, arguments)])
-    return done.exit_code, done.stderr + done.stdout
+    """Run ``figlang data export``; return its exit status and all that it printed."""
+    process = CliRunner().invoke(app, ["data", "export", *map(str, arguments)])
+    return process.exit_code, process.stderr + process.stdout
 
 
-def written(form: str, folder: Path) -> dict[str, tuple[str, str, list[Path]]]:
-    """Prompt, answer and pictures of each row, by its id."""
-    found = {}
-    if form == "messages":
-        file = next(
-            path for name in ("metadata.jsonl", "data.jsonl") if (path := folder / name).is_file()
-        )
-        for row in map(json.loads, file.read_text(encoding="utf-8").splitlines()):
-            (asked, said), names = (
-                (turn["content"] for turn in row["messages"]),
-                row.get("file_names", []),
-            )
-            if names:
-                assert [part["type"] for part in asked] == ["image"] * len(names) + ["text"]
-                asked, said = asked[-1]["text"], said[0]["text"]
-            found[row["id"]] = asked, said, names
-    else:
-        rows = json.loads((folder / "data.json").read_text(encoding="utf-8"))
-        columns = {"messages": "conversations"} | (
-            {"images": "images"} if rows[0].get("images") else {}
-        )
-        info = {"figlang": {"file_name": "data.json", "formatting": "sharegpt", "columns": columns}}
-        assert json.loads((folder / "dataset_info.json").read_text(encoding="utf-8")) == info
-        for row in rows:
-            names = row.get("images", [])
-            asked, said = row["conversations"]
-            assert (asked["from"], said["from"]) == ("human", "gpt")
-            sign = "<image>\n" * len(names)
-            assert asked["value"].startswith(sign)
-            found[row["id"]] = asked["value"][len(sign) :], said["value"], names
-    return {
-        name: (asked, said, [folder / each for each in names])
-        for name, (asked, said, names) in found.items()
-    }
+def read_written(form: str, folder: Path) -> dict[str, WrittenRow]:
+    """The rows of exported files by id; the form is checked on the way."""
+    return read_messages(folder) if form == "messages" else read_sharegpt(folder)
+
+
+def read_messages(folder: Path) -> dict[str, WrittenRow]:
+    path = folder / "metadata.jsonl"
+    if not path.is_file():  # there are no pictures
+        path = folder / "data.jsonl"
+    written_rows: dict[str, WrittenRow] = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        prompt, answer = (turn["content"] for turn in row["messages"])
+        file_names = row.get("file_names", [])
+        if file_names:
+            assert [part["type"] for part in prompt] == ["image"] * len(file_names) + ["text"]
+            prompt = prompt[-1]["text"]
+            answer = answer[0]["text"]
+        pictures = [folder / file_name for file_name in file_names]
+        written_rows[row["id"]] = WrittenRow(prompt, answer, pictures)
+    return written_rows
+
+
+def read_sharegpt(folder: Path) -> dict[str, WrittenRow]:
+    rows = json.loads((folder / "data.json").read_text(encoding="utf-8"))
+    columns = {"messages": "conversations"}
+    if rows[0].get("images"):
+        columns["images"] = "images"
+    info = {"figlang": {"file_name": "data.json", "formatting": "sharegpt", "columns": columns}}
+    assert json.loads((folder / "dataset_info.json").read_text(encoding="utf-8")) == info
+    written_rows: dict[str, WrittenRow] = {}
+    for row in rows:
+        file_names = row.get("images", [])
+        question, reply = row["conversations"]
+        assert (question["from"], reply["from"]) == ("human", "gpt")
+        signs = "<image>\n" * len(file_names)
+        assert question["value"].startswith(signs)
+        pictures = [folder / file_name for file_name in file_names]
+        prompt = question["value"].removeprefix(signs)
+        written_rows[row["id"]] = WrittenRow(prompt, reply["value"], pictures)
+    return written_rows
 
 
 def documents(dataset_name: str) -> Any:
@@ -75,27 +90,27 @@ def documents(dataset_name: str) -> Any:
     return benchmark.documents(request, check_images=True)
 
 
-def check(
-    task: Any,
-    options: Mapping[str, Any],
-    docs: Any,
-    rows: Mapping[str, tuple[str, str, list[Path]]],
-    name: str,
+def assert_prompts_are_those_of_the_evaluation(
+    task: Any, docs: Any, rows: Mapping[str, WrittenRow], name: str
 ) -> list[dict[str, Any]]:
-    """Compare rows with what the harness asks of these documents; return what is read from the
-    answers.
+    """Compare written rows with what the harness asks; return the records of their answers.
+
+    Args:
+        task: the module with the functions of the task file.
+        docs: the documents of the rows.
+        rows: the written rows by id.
+        name: the name of the task.
     """
     from PIL import Image
 
     records = []
     for doc in docs:
-        asked, said, pictures = rows[f"{name}/{doc['id']}"]
-        assert (asked, said) == (task.doc_to_text(doc, options), task.doc_to_target(doc))
-        shown = task.doc_to_visual(doc, options)
-        assert [Image.open(path).tobytes() for path in pictures] == [
-            picture.tobytes() for picture in shown
-        ]
-        records.append(process_results(doc, [said])["sample"])
+        row = rows[f"{name}/{doc['id']}"]
+        assert row.prompt == task.doc_to_text(doc, {})
+        assert row.answer == task.doc_to_target(doc)
+        written_pixels = [Image.open(path).tobytes() for path in row.pictures]
+        assert written_pixels == [image.tobytes() for image in task.doc_to_visual(doc, {})]
+        records.append(process_results(doc, [row.answer])["sample"])
     return records
 
 
@@ -103,19 +118,19 @@ def test_a_task_file_without_doc_to_messages_shows_the_pictures_and_then_the_tex
     tmp_path: Path,
 ) -> None:
     (config,) = members("figlang_mini")
-    with_turns = TrainingTask(config)
-    without_turns = TrainingTask(
-        {key: value for key, value in config.items() if key != "doc_to_messages"}
-    )
+    config_without_turns = {key: value for key, value in config.items() if key != "doc_to_messages"}
     doc = documents(config["dataset_name"])[0]
     (tmp_path / "images").mkdir()
-    assert without_turns.example(doc, tmp_path) == with_turns.example(doc, tmp_path)
+    example = TrainingTask(config).example(doc, tmp_path)
+    assert TrainingTask(config_without_turns).example(doc, tmp_path) == example
 
 
 @pytest.fixture
 def nykms_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """One row that is evaluated of each file, and a folder ``other`` with all rows of the shipped
-    ones.
+    """A folder ``other`` with all shipped rows; the evaluation reads one row of each file.
+
+    Returns:
+        The folder ``other``.
     """
     shutil.copytree(NYKMS_DIR, tmp_path / "other" / "NYK-MS")
     shutil.copytree(NYKMS_DIR, tmp_path / "NYK-MS")
@@ -126,136 +141,147 @@ def nykms_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "other"
 
 
-def test_rows_of_vflute(tmp_path: Path) -> None:
-    """The files as TRL loads them."""
-    status, said = export("figlang_mini", "--format", "messages", "--output", tmp_path)
-    assert status == 0 and said.endswith(
+def test_rows_of_vflute_have_the_prompts_and_answers_of_the_evaluation(tmp_path: Path) -> None:
+    status, output = export("figlang_mini", "--format", "messages", "--output", tmp_path)
+    assert status == 0
+    assert output.endswith(
         f"{tmp_path / 'train'}: 26 rows of train, with the prompt of figlang_mini\n"
     )
     docs = documents("figlang_mini,split=train")
-    records = check(vflute, {}, docs, written("messages", tmp_path / "train"), "figlang_mini")
-    assert [(r["status"], r["predicted"], r["explanation"]) for r in records] == [
-        ("read", vflute_rows.LABELS[doc["label"]], doc["explanation"]) for doc in docs
-    ]
+    rows = read_written("messages", tmp_path / "train")
+    records = assert_prompts_are_those_of_the_evaluation(vflute, docs, rows, "figlang_mini")
+    for doc, record in zip(docs, records, strict=True):
+        assert record["status"] == "read"
+        assert record["predicted"] == vflute_rows.LABELS[doc["label"]]
+        assert record["explanation"] == doc["explanation"]
+
+
+def test_trl_loads_the_rows_with_their_pictures(tmp_path: Path) -> None:
+    status, _ = export("figlang_mini", "--format", "messages", "--output", tmp_path)
+    assert status == 0
     rows = load_dataset(str(tmp_path), split="train", cache_dir=str(tmp_path / "cache"))
     assert rows.column_names == ["id", "messages", "images"] and len(rows) == 26
-    assert rows[3]["images"][0].tobytes() == vflute.doc_to_visual(docs[3])[0].tobytes()
+    doc = documents("figlang_mini,split=train")[3]
+    assert rows[3]["images"][0].tobytes() == vflute.doc_to_visual(doc)[0].tobytes()
 
 
 @pytest.mark.parametrize(
     ("form", "modality"), [("sharegpt", "image"), ("sharegpt", "text"), ("messages", "text")]
 )
-def test_rows_of_nykms(form: str, modality: str, nykms_folders: Path, tmp_path: Path) -> None:
-    """The files of ShareGPT as LLaMA-Factory loads them."""
-    ending, rows = ("", "NYK-MS") if modality == "image" else ("_text", "")
-    out = tmp_path / "out"
-    given = ("--rows", nykms_folders / rows, "--split", "validation")
-    status, said = export(f"nykms{ending}", "--format", form, "--output", out, *given)
-    assert status == 0, said
-    found = written(form, out / "validation")
-    evaluated = {
-        name: [row for row in found if row.startswith(f"nykms_{name}{ending}/")]
-        for name in ("mc", "sarcasm")
-    }
-    # The others share a cartoon or a caption
-    assert all(7 < len(rows) < 12 for rows in evaluated.values())
-    assert f"rows that nykms{ending} evaluates" in said
+def test_rows_of_nykms_have_the_prompts_and_answers_of_the_evaluation(
+    form: str, modality: str, nykms_folders: Path, tmp_path: Path
+) -> None:
+    ending = "" if modality == "image" else "_text"
+    # Users name the folder of the dataset, or the one above it.
+    rows_from = nykms_folders / "NYK-MS" if modality == "image" else nykms_folders
+    output_folder = tmp_path / "out"
+    options = ("--format", form, "--rows", rows_from, "--split", "validation")
+    status, output = export(f"nykms{ending}", "--output", output_folder, *options)
+    assert status == 0, output
+    rows = read_written(form, output_folder / "validation")
+    for name in ("mc", "sarcasm"):
+        count = sum(row.startswith(f"nykms_{name}{ending}/") for row in rows)
+        # The others share a cartoon or a caption with the evaluated row.
+        assert 7 < count < 12
+    assert f"rows that nykms{ending} evaluates" in output
     with reading("NYK-MS", nykms_folders):
         for question in QUESTIONS:
             name = f"nykms_{question}{ending}"
-            loaded = documents(f"NYK-MS,question={question},modality={modality}")
-            docs = [doc for doc in loaded if f"{name}/{doc['id']}" in found]
-            for record in check(nykms, {}, docs, found, name):
+            docs = []
+            for doc in documents(f"NYK-MS,question={question},modality={modality}"):
+                if f"{name}/{doc['id']}" in rows:
+                    docs.append(doc)
+            for record in assert_prompts_are_those_of_the_evaluation(nykms, docs, rows, name):
                 assert record["status"] == "read"
-                assert all(score["em"] == 1 for score in record["words"].values() if "em" in score)
-                assert all(score["bleu4"] == pytest.approx(1) for score in record["words"].values())
+                for score in record["words"].values():
+                    assert score.get("em", 1) == 1
+                    assert score["bleu4"] == pytest.approx(1)
 
 
-def own_rows(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows of our own; the ids of those of the training say what they have of the one row that is
-    evaluated.
-    """
+REASON = "It shows that."
+TRAINING_ROWS = [
+    # id, picture, claim, explanation; the id says what the row shares with the one evaluated row
+    ("nothing", "new", "It is late.", REASON),
+    ("claim", "new", "the  SUN is a lamp.", REASON),
+    ("picture", "copy", "The moon is a lamp.", REASON),
+    ("both", "copy", "The sun is a lamp.", REASON),
+    ("misread", "new", "It is early.", "LABEL: contradiction is not what it is."),
+]
+EVALUATED_ROWS = [("test", "tested", "The sun is a lamp.", REASON)]
+
+
+def write_vflute_rows(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write `TRAINING_ROWS` and `EVALUATED_ROWS` as V-FLUTE of the user's data folder."""
     from PIL import Image
 
-    (folder / "V-FLUTE" / "images").mkdir(parents=True)
-    for number, name in enumerate(("tested", "copy", "new")):
-        image = Image.new("RGB", (8, 8) if number < 2 else (4, 16))
-        # Another file of one picture
-        image.save(folder / "V-FLUTE" / "images" / f"{name}.png", dpi=(72 + number, 72))
-    reason = "It shows that."
-    train = [
-        ("nothing", "new", "It is late.", reason),
-        ("claim", "new", "the  SUN is a lamp.", reason),
-        ("picture", "copy", "The moon is a lamp.", reason),
-        ("both", "copy", "The sun is a lamp.", reason),
-        ("misread", "new", "It is early.", "LABEL: contradiction is not what it is."),
-    ]
-    for split, found in (
-        ("train", train),
-        ("test", [("test", "tested", "The sun is a lamp.", reason)]),
-    ):
-        rows = [
-            {
-                "id": name,
-                "image": f"images/{image}.png",
+    folder = data_dir / "V-FLUTE"
+    (folder / "images").mkdir(parents=True)
+    for name, size in (("tested", (8, 8)), ("copy", (8, 8)), ("new", (4, 16))):
+        # `copy` shows what `tested` shows, but is another file.
+        dots_per_inch = 73 if name == "copy" else 72
+        picture = Image.new("RGB", size)
+        picture.save(folder / "images" / f"{name}.png", dpi=(dots_per_inch, 72))
+    for split, rows in (("train", TRAINING_ROWS), ("test", EVALUATED_ROWS)):
+        lines: list[str] = []
+        for row_id, picture_name, claim, explanation in rows:
+            row = {
+                "id": row_id,
+                "image": f"images/{picture_name}.png",
                 "claim": claim,
                 "label": "entailment",
-                "explanation": text,
+                "explanation": explanation,
             }
-            for name, image, claim, text in found
-        ]
-        text = "".join(json.dumps(row) + "\n" for row in rows)
-        (folder / "V-FLUTE" / f"{split}.jsonl").write_text(text, encoding="utf-8")
-    monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(folder))
+            lines.append(json.dumps(row) + "\n")
+        (folder / f"{split}.jsonl").write_text("".join(lines), encoding="utf-8")
+    monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(data_dir))
 
 
-UNFIT = ["1 (vflute/misread)"]
+MISREAD = "1 (vflute/misread)"
 
 
 @pytest.mark.parametrize(
-    ("option", "kept", "left_out"),
+    ("options", "expected_ids", "expected_left_out", "picture_count"),
     [
-        ([], {"nothing"}, ["3 (vflute/claim, vflute/picture, vflute/both)", *UNFIT]),
-        (["--keep-shared"], {"nothing", "claim", "picture"}, ["1 (vflute/both)", *UNFIT]),
+        ([], {"nothing"}, ["3 (vflute/claim, vflute/picture, vflute/both)", MISREAD], 1),
+        # The rows `nothing` and `claim` have one picture.
+        (["--keep-shared"], {"nothing", "claim", "picture"}, ["1 (vflute/both)", MISREAD], 2),
     ],
 )
-def test_what_is_left_out(
-    option: list[str],
-    kept: set[str],
-    left_out: list[str],
+def test_rows_that_share_something_with_the_evaluation_are_left_out(
+    options: list[str],
+    expected_ids: set[str],
+    expected_left_out: list[str],
+    picture_count: int,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    own_rows(tmp_path, monkeypatch)
-    status, said = export("vflute", "--format", "sharegpt", "--output", tmp_path / "out", *option)
+    write_vflute_rows(tmp_path, monkeypatch)
+    folder = tmp_path / "out" / "train"
+    status, output = export("vflute", "--format", "sharegpt", "--output", folder.parent, *options)
     assert status == 0
-    assert set(written("sharegpt", tmp_path / "out" / "train")) == {
-        f"vflute/{name}" for name in kept
-    }
-    pictures = list((tmp_path / "out" / "train" / "images").iterdir())
-    # One file for each picture
-    assert len(pictures) == len(kept & {"nothing"}) + len(kept & {"picture"})
-    lines = [line for line in said.splitlines() if line.startswith("left out")]
-    assert [line.rpartition(": ")[2] for line in lines] == left_out
+    assert set(read_written("sharegpt", folder)) == {f"vflute/{row}" for row in expected_ids}
+    assert len(list((folder / "images").iterdir())) == picture_count
+    lines = [line for line in output.splitlines() if line.startswith("left out")]
+    assert [line.rpartition(": ")[2] for line in lines] == expected_left_out
 
 
 @pytest.mark.parametrize(
-    ("name", "label", "taught"),
+    ("name", "label", "can_be_taught"),
     [
         ("flute", "Entailment", False),
         ("flute_v1", "Entailment", True),  # the answer is "No." with or without one
         ("flute_v1", "Contradiction", False),
     ],
 )
-def test_a_row_without_the_explanation_that_the_answer_holds(
-    name: str, label: str, taught: bool
+def test_a_row_lacks_an_explanation_only_if_its_answer_must_hold_one(
+    name: str, label: str, can_be_taught: bool
 ) -> None:
-    (config,) = finetuning.members(name)
-    task = finetuning.TrainingTask(config)
-    rows = documents(f"figlang_mini_flute,part=train,prompt={'v1' if name == 'flute_v1' else 'v2'}")
+    (config,) = members(name)
+    prompt_version = "v1" if name == "flute_v1" else "v2"
+    rows = documents(f"figlang_mini_flute,part=train,prompt={prompt_version}")
     doc = next(doc for doc in rows if doc["label"] == label)
-    fault = "" if taught else "have no explanation, which the answer must hold"
-    assert task.fault({**doc, "explanation": " "}) == fault
+    fault = "" if can_be_taught else "have no explanation, which the answer must hold"
+    assert TrainingTask(config).fault({**doc, "explanation": " "}) == fault
 
 
 @pytest.mark.parametrize(
@@ -281,18 +307,18 @@ def test_a_row_without_the_explanation_that_the_answer_holds(
         ("vflute_sg", "vflute_sg asks in several steps"),
     ],
 )
-def test_what_cannot_be_exported(
+def test_an_export_that_is_impossible_is_told_in_one_message(
     arguments: str,
     message: str,
     nykms_folders: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    own_rows(tmp_path, monkeypatch)
+    write_vflute_rows(tmp_path, monkeypatch)
     if arguments.startswith("flute --"):
         synthetic.write_lines(tmp_path / "FLUTE" / "train.jsonl", synthetic.released_shape())
     (tmp_path / "there" / "train").mkdir(parents=True)
-    given = arguments.format(other=nykms_folders, there=tmp_path / "there").split()
-    status, said = export(*given, "--format", "messages", "--output", tmp_path / "o")
-    assert status == 1 and message in " ".join(said.split()), said
+    command = arguments.format(other=nykms_folders, there=tmp_path / "there").split()
+    status, output = export(*command, "--format", "messages", "--output", tmp_path / "o")
+    assert status == 1 and message in " ".join(output.split()), output
     assert not list(tmp_path.glob("o/*"))

@@ -34,7 +34,7 @@ from transformers import (
     MllamaForConditionalGeneration,
 )
 
-from figlang_tasks.core.text import table
+from figlang_tasks.core.text import markdown_table
 from figlang_tasks.models.vlm_scoring import Scorer
 
 AIMS = {"llava": 8.0, "mllama": 5.0}
@@ -220,12 +220,12 @@ def main() -> int:
         ],
         [f"prefix shared, {MANY} candidates", f"{many:.3f}", f"{1000 * many / MANY:.2f}", ""],
     ]
-    print(f"\n{table(rows)}\n")
+    print(f"\n{markdown_table(rows)}\n")
     print(f"Aim: {aim:g} times. The first request, with its check: {first:.3f} s.")
     print(f"Largest difference of a candidate's log-probability: {difference:.1e} nats.")
-    if not scorer.shared:
+    if not scorer.uses_shared_prefix:
         print("the shared prefix was not trusted: every candidate was decoded token by token")
-    agrees = scorer.shared and (difference <= AIM_DIFFERENCE or args.dtype != "float32")
+    agrees = scorer.uses_shared_prefix and (difference <= AIM_DIFFERENCE or args.dtype != "float32")
     return 0 if agrees and (args.small or slow / fast >= aim) else 1
 
 

@@ -36,7 +36,7 @@ from loguru import logger
 from PIL import Image
 
 from figlang_tasks.core.score_requests import KEY, read_answer
-from figlang_tasks.core.text import table
+from figlang_tasks.core.text import markdown_table
 from figlang_tasks.models.dual_encoder import FigLangCLIP
 
 AIM = 1.3
@@ -221,7 +221,7 @@ def report(given: argparse.Namespace) -> str:
             f" {given.device}, {torch.get_num_threads()} threads, torch {torch.__version__},"
             f" transformers {transformers.__version__}"
         ),
-        table(rows),
+        markdown_table(rows),
         (
             f"K = {many} costs {ratio:.2f} times K = {few} (aim: at most {AIM}). Scores differ by"
             f" at most {apart:.1e}."

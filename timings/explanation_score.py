@@ -36,7 +36,7 @@ from bert_score import BERTScorer
 from safetensors.torch import save_file
 
 from figlang_tasks import mini
-from figlang_tasks.core.text import table
+from figlang_tasks.core.text import markdown_table
 from figlang_tasks.metrics.explanation.bertscore import BertScore
 from figlang_tasks.metrics.explanation.bleurt import Bleurt, PairTokenizer
 from figlang_tasks.metrics.explanation.cache import ScoreCache
@@ -316,7 +316,7 @@ def report(given: argparse.Namespace, folder: Path) -> str:
             f"{given.rows} rows, best of {given.repeats}, {device}, {torch.get_num_threads()}"
             f" threads, torch {torch.__version__}, transformers {transformers.__version__}"
         ),
-        table(rows),
+        markdown_table(rows),
     ]
     for kind, ways in (("BERTScore", bertscore), ("BLEURT", bleurt)):
         for name in DTYPES.values():

@@ -19,7 +19,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from figlang_tasks.core.text import table
+from figlang_tasks.core.text import markdown_table
 
 # Hides what an installed package declares, so that the harness finds no plugin of ours.
 HIDDEN = """
@@ -93,7 +93,7 @@ def start_table(repeats: int) -> str:
     rows = [
         [way, f"{seconds:.2f}", f"{seconds / best[STOCK]:.2f}x"] for way, seconds in best.items()
     ]
-    return table([["a run of one row", "CPU s", "of the harness alone"], *rows])
+    return markdown_table([["a run of one row", "CPU s", "of the harness alone"], *rows])
 
 
 def main() -> None:

@@ -35,7 +35,7 @@ from lmms_eval.models.chat.llava_hf import LlavaHf
 from loguru import logger
 from PIL import Image
 
-from figlang_tasks.core.text import table
+from figlang_tasks.core.text import markdown_table
 from figlang_tasks.mini import DEMO_MODEL_DIR
 from figlang_tasks.models.vlm import FigLangVLM
 
@@ -217,7 +217,7 @@ def measure(given: argparse.Namespace, folder: Path) -> tuple[str, bool]:
             f" {given.device}, {torch.get_num_threads()} threads, torch {torch.__version__},"
             f" transformers {hf.__version__}"
         ),
-        table(rows),
+        markdown_table(rows),
         (
             f"Aim: batch {given.batch} {AIM:g} times as fast as batch 1. {differ} answers are not"
             " those of all variants."

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from figlang_tasks.core.text import table
+from figlang_tasks.core.text import markdown_table
 from figlang_tasks.metrics import intervals, significance
 from figlang_tasks.metrics.classification import confusion_cells, macro_f1
 from figlang_tasks.metrics.significance import Statistic
@@ -209,7 +209,7 @@ def main() -> None:
         of_repeats(few, rng),
     )
     print(
-        table(
+        markdown_table(
             [
                 ["sample", "ours", "beside it", ""],
                 *(

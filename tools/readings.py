@@ -44,8 +44,8 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveInt
 
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.files import MOST_BYTES
-from figlang_tasks.core.row_files import brief, checked, content_of, json_lines
-from figlang_tasks.core.text import printable_lines, table
+from figlang_tasks.core.row_files import brief, content_of, json_lines, parse_row
+from figlang_tasks.core.text import markdown_table, printable_lines
 
 OURS = {
     "option": "figlang_tasks.answers.option:option",
@@ -133,7 +133,7 @@ def rows_of(path: Path, kind: str, is_accuracy: bool) -> list[Row]:
 
 
 def _row(fields: Mapping[str, Any], place: str, kind: str, is_accuracy: bool) -> Row:
-    line = checked(_Line, fields, place)
+    line = parse_row(_Line, fields, place)
     options = 0
     if kind == "option":
         options = line.options or len(line.texts or ())
@@ -301,7 +301,7 @@ def outcome_tables(
     lines = [
         [name, *outcome_cells(count_outcomes(readings))] for name, readings in by_reader.items()
     ]
-    parts = [table([["reader", *HEAD], *lines])]
+    parts = [markdown_table([["reader", *HEAD], *lines])]
     if field is not None:
         parts.append(_table_by_field(by_reader, field))
     for name, readings in by_reader.items():
@@ -321,7 +321,7 @@ def _table_by_field(by_reader: Mapping[str, Sequence[Reading]], field: str) -> s
             groups.setdefault((value, name), []).append(reading)
     order = sorted(groups, key=lambda group: group[0])
     lines = [[*group, *outcome_cells(count_outcomes(groups[group]))] for group in order]
-    return table([[field, "reader", *HEAD], *lines])
+    return markdown_table([[field, "reader", *HEAD], *lines])
 
 
 def _table_by_rule(name: str, readings: Sequence[Reading]) -> str:
@@ -338,7 +338,7 @@ def _table_by_rule(name: str, readings: Sequence[Reading]) -> str:
         lines.append(
             [rule, str(counts.total()), *(str(counts[outcome] or "") for outcome in OUTCOMES)]
         )
-    return table([[f"rule of {name}", "outputs", *OUTCOMES], *lines])
+    return markdown_table([[f"rule of {name}", "outputs", *OUTCOMES], *lines])
 
 
 def _badly_read(readings: Sequence[Reading], most: int) -> str:
@@ -398,7 +398,7 @@ def accuracy_tables(rows: Sequence[Row], readers: Sequence[Reader]) -> list[str]
                 f"{name}: {differences.abs().mean():.1f} points from the authors on average; {tau}"
             )
     lines = shown.reset_index().to_numpy().tolist()
-    return [table([["model", *shown.columns], *lines]), *conclusions]
+    return [markdown_table([["model", *shown.columns], *lines]), *conclusions]
 
 
 def _tau(ours: Sequence[float], theirs: Sequence[float]) -> str:

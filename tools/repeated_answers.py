@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from figlang_tasks.core.text import table
+from figlang_tasks.core.text import markdown_table
 from figlang_tasks.metrics import significance
 from figlang_tasks.metrics.significance import Statistic
 
@@ -158,7 +158,7 @@ def main() -> None:
         )
         lines.append([str(rows), *equal, *different])
         print("; ".join(lines[-1]), flush=True)
-    print(table(lines))
+    print(markdown_table(lines))
 
 
 if __name__ == "__main__":

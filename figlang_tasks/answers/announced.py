@@ -7,7 +7,14 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 from figlang_tasks.answers.choices import Mention
-from figlang_tasks.answers.page import ENDS_A_HEAD, HEDGED, WORD, Page, Run, is_denied_behind
+from figlang_tasks.answers.option_analysis import (
+    ENDS_A_HEAD,
+    HEDGED,
+    WORD,
+    MentionGroup,
+    OptionAnalysis,
+    is_denied_after,
+)
 from figlang_tasks.answers.text import BLANK_LINE
 from figlang_tasks.answers.verdict import Evidence, Read
 from figlang_tasks.answers.words import ANNOUNCED, ANNOUNCED_NONE, CORRECTION, IN_LOOPS
@@ -86,7 +93,7 @@ _IS_THE_BEST = re.compile(
     r" best)\b",
     re.I,
 )
-_MOST_CORRECTIONS = 3  # options behind an announcement that are looked at
+_MOST_CORRECTIONS = 3  # options after an announcement that are looked at
 _LEADS_ON = (":", "is", "be", "=")
 _LEAD_LINE = re.compile(r"\b(?:is|be|that|towards?)\s?:\s*\Z", re.I)
 _CORRESPONDS = re.compile(
@@ -96,92 +103,109 @@ _CORRESPONDS = re.compile(
 )
 
 
-def announced_option(page: Page) -> Read[int] | None:
-    """The option behind the last announcement, or that is said to be the answer."""
-    boxes = list(_boxes(page))
-    announced_run = _last_run(page, _is_announced)
-    if announced_run is None and not boxes:
-        announced_run = _corresponding_run(page)
+def announced_option(analysis: OptionAnalysis) -> Read[int] | None:
+    """The option that the last announcement or box names: "The answer is B"; None without one.
+
+    Where nothing else is announced, "it corresponds to B" announces B.
+    """
+    boxes = list(_boxes(analysis))
+    announced_group = _last_group(analysis, _is_announced)
+    if announced_group is None and not boxes:
+        announced_group = _corresponding_group(analysis)
+
+    # Each announcement holds the evidence for one option or several.
     announcements = [[box] for box in boxes[-1:]]
-    if announced_run is not None:
-        announcements.append(announced_run.evidence("announced"))
+    if announced_group is not None:
+        announcements.append(announced_group.evidence("announced"))
     if not announcements:
         return None
-
     last = max(announcements, key=lambda announcement: announcement[0].start)
-    if any(none.start() > last[-1].end for none in ANNOUNCED_NONE.finditer(page.text)):
-        return Read(None, "refused", "refusal")
+
+    for announced_none in ANNOUNCED_NONE.finditer(analysis.text):
+        if announced_none.start() > last[-1].end:
+            return Read(None, "refused", "refusal")
     values = {evidence.value for evidence in last}
     if last[0] in boxes:
         values.update(box.value for box in boxes)
     mention = Mention(last[0].value, last[0].start, last[0].end, "bare")
-    if len(values) > 1 or page.contradicts_its_text(mention) or _goes_on_as_list(page, mention):
+    if (
+        len(values) > 1
+        or analysis.contradicts_its_text(mention)
+        or _goes_on_as_list(analysis, mention)
+    ):
         return Read(None, "ambiguous", "conflict")
-    if _is_of_other_text(page, mention):
+    if _is_of_other_text(analysis, mention):
         return Read(None, "ambiguous", "conflict")
-    return _corrected(page, last) or Read(last[0].value, "read", "announced")
+    return _corrected(analysis, last) or Read(last[0].value, "read", "announced")
 
 
-def _corrected(page: Page, announcement: list[Evidence]) -> Read[int] | None:
-    """The option that stands behind a correction of an announcement: "Answer: A. Wait, no, B."."""
+def _corrected(analysis: OptionAnalysis, announcement: list[Evidence]) -> Read[int] | None:
+    """The option that a correction puts in place of the announced one, else None.
+
+    "Answer: A. Wait, no, B." is B; two different corrections are ambiguous.
+    """
     end = announcement[-1].end
-    behind = [run for run in page.runs if run.start > end and not run.is_echo][:_MOST_CORRECTIONS]
+    after = [group for group in analysis.groups if group.start > end and not group.is_echo][
+        :_MOST_CORRECTIONS
+    ]
     corrected = []
-    for run in behind:
-        if page.is_evidence(run) and CORRECTION.search(page.text, end, run.start):
-            corrected += run.evidence("correction")
+    for group in after:
+        if analysis.is_evidence(group) and CORRECTION.search(analysis.text, end, group.start):
+            corrected += group.evidence("correction")
+    if not corrected:
+        return None
     if len({evidence.value for evidence in corrected}) > 1:
         return Read(None, "ambiguous", "conflict")
-    return Read(corrected[0].value, "read", "correction") if corrected else None
+    return Read(corrected[0].value, "read", "correction")
 
 
-def _is_of_other_text(page: Page, mention: Mention) -> bool:
-    """Whether the answer says the text of another option before a letter, and never that of the
-    letter.
-    """
-    if mention.value in {run.first.value for run in page.text_runs}:
+def _is_of_other_text(analysis: OptionAnalysis, mention: Mention) -> bool:
+    """Whether an answer states the text of another option before a letter, and never its own."""
+    if mention.value in {group.first.value for group in analysis.text_groups}:
         return False
     before = [
-        run
-        for run in page.text_runs
-        if run.end <= mention.start and _LETTERS.search(page.text, run.start, run.end)
+        group
+        for group in analysis.text_groups
+        if group.end <= mention.start and _LETTERS.search(analysis.text, group.start, group.end)
     ]
-    return any(_is_text_said(page, run) for run in before)
+    return any(_is_text_said(analysis, group) for group in before)
 
 
-def _last_run(page: Page, is_announced: Callable[[Page, Run], bool]) -> Run | None:
-    """The last run of mentions that is announced; one of all options is the echo of the
-    question.
+def _last_group(
+    analysis: OptionAnalysis, is_announced: Callable[[OptionAnalysis, MentionGroup], bool]
+) -> MentionGroup | None:
+    """The last group of mentions that `is_announced`; None without one.
+
+    A group that repeats all options is the echo of the question, and does not count.
     """
-    for run in reversed(page.runs):
-        if not run.is_echo and is_announced(page, run):
-            return run
+    for group in reversed(analysis.groups):
+        if not group.is_echo and is_announced(analysis, group):
+            return group
     return None
 
 
-def _is_announced(page: Page, run: Run) -> bool:
-    """Whether options are announced as the answer, and the announcement is not denied or
-    conditional.
-    """
-    around = page.around(run)
-    if around.asked or is_denied_behind(around.behind):
+def _is_announced(analysis: OptionAnalysis, group: MentionGroup) -> bool:
+    """Whether options are announced as the answer, without a denial or a condition."""
+    around = analysis.around(group)
+    if around.is_in_question or is_denied_after(around.sentence_after):
         return False
-    if _is_last_paragraph(page, run):
+    if _is_last_paragraph(analysis, group):
         return True
-    before = around.before
-    if page.opens_line(run.first) and around.back.rstrip().endswith(_LEADS_ON):
-        before = around.back  # "The answer is:\n\n(B)"
+    before = around.sentence_before
+    if analysis.opens_line(group.first) and around.text_before.rstrip().endswith(_LEADS_ON):
+        before = around.text_before  # "The answer is:\n\n(B)"
         if _LEAD_LINE.search(before) and not _NO_ANNOUNCEMENT.search(before.rstrip(": \n")):
             return True
     if _is_no_announcement(before):
         return False
     if _announces(before):
         return True
-    return page.is_evidence(run) and _IS_THE_ANSWER.match(around.behind) is not None
+    return analysis.is_evidence(group) and _IS_THE_ANSWER.match(around.sentence_after) is not None
 
 
 @lru_cache(maxsize=IN_LOOPS)
 def _is_no_announcement(before: str) -> bool:
+    """Whether the text before an option denies that it is announced, or makes it conditional."""
     return _NO_ANNOUNCEMENT.search(before) is not None
 
 
@@ -193,79 +217,73 @@ def _announces(before: str) -> bool:
     )
 
 
-def best_option(page: Page) -> Read[int] | None:
-    """The last option that is said to be the best, or the only one."""
-    run = _last_run(page, _is_said_to_be_best)
-    if run is None:
+def best_option(analysis: OptionAnalysis) -> Read[int] | None:
+    """The last option that is said to be the best or the only one; None without one."""
+    group = _last_group(analysis, _is_said_to_be_best)
+    if group is None:
         return None
-    if len({mention.value for mention in run.mentions}) > 1 or page.contradicts_its_text(run.first):
+    if group.n_options > 1 or analysis.contradicts_its_text(group.first):
         return Read(None, "ambiguous", "conflict")
-    return Read(run.first.value, "read", "announced")
+    return Read(group.first.value, "read", "announced")
 
 
-def _is_said_to_be_best(page: Page, run: Run) -> bool:
-    """Whether an option is said to be the best or the only one: less than the announcement of an
-    answer.
-    """
-    around = page.around(run)
-    before = around.before
-    if not page.is_evidence(run) or _is_no_announcement(before):
+def _is_said_to_be_best(analysis: OptionAnalysis, group: MentionGroup) -> bool:
+    """Whether options are said to be the best or the only ones; weaker than an announcement."""
+    around = analysis.around(group)
+    before = around.sentence_before
+    if not analysis.is_evidence(group) or _is_no_announcement(before):
         return False
-    if _SURELY.search(before) and ENDS_A_HEAD.match(page.text, run.end):
+    if _SURELY.search(before) and ENDS_A_HEAD.match(analysis.text, group.end):
         return True
-    return _is_best_before(before) or _IS_THE_BEST.match(around.behind) is not None
+    return _is_best_before(before) or _IS_THE_BEST.match(around.sentence_after) is not None
 
 
 @lru_cache(maxsize=IN_LOOPS)
 def _is_best_before(before: str) -> bool:
+    """Whether the text before an option says that it is the best or the only one."""
     return bool(_SAID_TO_BE_BEST.search(before) or _ONLY_THIS.search(before))
 
 
-def _is_last_paragraph(page: Page, run: Run) -> bool:
+def _is_last_paragraph(analysis: OptionAnalysis, group: MentionGroup) -> bool:
     """Whether an option alone is the last paragraph, and no item of a list that is cut off."""
     if (
-        WORD.search(page.text, run.end)
-        or not page.opens_line(run.first)
-        or page.is_in_list(run.first)
+        WORD.search(analysis.text, group.end)
+        or not analysis.opens_line(group.first)
+        or analysis.is_in_list(group.first)
     ):
         return False
-    return BLANK_LINE.search(page.text, max(0, run.start - 12), run.start) is not None
+    return BLANK_LINE.search(analysis.text, max(0, group.start - 12), group.start) is not None
 
 
-def _corresponding_run(page: Page) -> Run | None:
-    """The one option that something is said to correspond to: less than the announcement of an
-    answer.
-    """
-    corresponding = [run for run in page.runs if _corresponds(page, run)]
-    if len({run.first.value for run in corresponding}) > 1:
+def _corresponding_group(analysis: OptionAnalysis) -> MentionGroup | None:
+    """The mention of the one option that something "corresponds to"; None if none or several."""
+    corresponding = [group for group in analysis.groups if _corresponds(analysis, group)]
+    if len({group.first.value for group in corresponding}) != 1:
         return None
-    return corresponding[-1] if corresponding else None
+    return corresponding[-1]
 
 
-def _corresponds(page: Page, run: Run) -> bool:
-    is_offered = 0 <= run.first.value < page.choices.count and not run.is_echo
-    return (
-        is_offered
-        and page.is_evidence(run)
-        and _CORRESPONDS.search(page.around(run).before) is not None
-    )
-
-
-def _goes_on_as_list(page: Page, mention: Mention) -> bool:
-    """Whether the option opens its line, and another the next: "I would say:\\n(B) ...\\n(C)
-    ...".
-    """
-    if not page.opens_line(mention):
+def _corresponds(analysis: OptionAnalysis, group: MentionGroup) -> bool:
+    """Whether an offered option is what something corresponds to: "This corresponds to B"."""
+    is_offered = 0 <= group.first.value < analysis.choices.count
+    if not is_offered or group.is_echo or not analysis.is_evidence(group):
         return False
-    line_end = page.text.find("\n", mention.end)
+    return _CORRESPONDS.search(analysis.around(group).sentence_before) is not None
+
+
+def _goes_on_as_list(analysis: OptionAnalysis, mention: Mention) -> bool:
+    """Whether an option opens its line, and another one the next line, as in a list."""
+    if not analysis.opens_line(mention):
+        return False
+    line_end = analysis.text.find("\n", mention.end)
     if line_end < 0:
         return False
-    next_line_end = page.text.find("\n", line_end + 1)
+    next_line_end = analysis.text.find("\n", line_end + 1)
     if next_line_end < 0:
-        next_line_end = len(page.text)
-    for other in page.list_items:
+        next_line_end = len(analysis.text)
+    for other in analysis.list_items:
         is_in_next_line = line_end < other.start <= next_line_end
-        if other.value != mention.value and is_in_next_line and page.opens_line(other):
+        if other.value != mention.value and is_in_next_line and analysis.opens_line(other):
             return True
     return False
 
@@ -285,25 +303,24 @@ _NEXT_IN_BOX = re.compile(
 _LONGEST_BOX = 200
 
 
-def _boxes(page: Page) -> Iterator[Evidence]:
-    """The options in LaTeX's boxes: a name, perhaps with its text behind it; nothing of a
-    formula.
-    """
-    for box in _BOX.finditer(page.text):
+def _boxes(analysis: OptionAnalysis) -> Iterator[Evidence]:
+    """Yield the options that boxes of LaTeX hold: ``\\boxed{B}``; none for a formula."""
+    has_numbers = analysis.choices.names == "numbers"
+    for box in _BOX.finditer(analysis.text):
         if box["name"]:
             names = [box["name"]]
         else:
-            names = _names_in_box(
-                _up_to_closing_brace(page.text[box.end() : box.end() + _LONGEST_BOX])
-            )
+            content = analysis.text[box.end() : box.end() + _LONGEST_BOX]
+            names = _names_in_box(_up_to_closing_brace(content))
         for name in names:
-            if name.isdigit() == (page.choices.names == "numbers"):
-                value = int(name) - 1 if name.isdigit() else ord(name.upper()) - ord("A")
-                yield Evidence(value, box.start(), box.end(), "announced")
+            if name.isdigit() != has_numbers:
+                continue
+            value = int(name) - 1 if has_numbers else ord(name.upper()) - ord("A")
+            yield Evidence(value, box.start(), box.end(), "announced")
 
 
 def _names_in_box(content: str) -> list[str]:
-    """The name of the option in a box; two names where it holds "A, B"."""
+    """The names of options in a box, at most two: ["A", "B"] for "A, B"."""
     first = _IN_BOX.match(content)
     if first is None:
         return []
@@ -315,15 +332,15 @@ def _names_in_box(content: str) -> list[str]:
 
 
 def _up_to_closing_brace(text: str) -> str:
-    """A text up to the brace that closes one which was opened before it."""
+    """The text up to the "}" of a brace that was opened before it; all of it without one."""
     depth = 1
-    for place, sign in enumerate(text):
+    for position, sign in enumerate(text):
         if sign == "{":
             depth += 1
         elif sign == "}":
             depth -= 1
         if depth == 0:
-            return text[:place]
+            return text[:position]
     return text
 
 
@@ -337,29 +354,31 @@ _ENDS_A_TEXT = re.compile(
 )
 
 
-def announced_text(page: Page) -> Read[int] | None:
-    """The option whose text is announced as letters are, or stands behind "is"; the last such
-    one.
+def announced_text(analysis: OptionAnalysis) -> Read[int] | None:
+    """The last option whose text is announced or follows "is": "It says X."; None without one.
+
+    It is ambiguous if the name of another option stands beside the text.
     """
-    for run in reversed(page.text_runs):
-        if not _is_text_said(page, run):
+    for group in reversed(analysis.text_groups):
+        if not _is_text_said(analysis, group):
             continue
         beside = [
             mention
-            for mention in page.mentions
-            if _BESIDE_TEXT.fullmatch(page.text, run.end, mention.start)
+            for mention in analysis.mentions
+            if _BESIDE_TEXT.fullmatch(analysis.text, group.end, mention.start)
         ]
-        if any(mention.value != run.first.value for mention in beside):
+        if any(mention.value != group.first.value for mention in beside):
             return Read(None, "ambiguous", "conflict")
-        return Read(run.first.value, "read", "announced")
+        return Read(group.first.value, "read", "announced")
     return None
 
 
-def _is_text_said(page: Page, run: Run) -> bool:
-    before = page.around(run).before
+def _is_text_said(analysis: OptionAnalysis, group: MentionGroup) -> bool:
+    """Whether the answer states the text of an option as its choice, and denies nothing."""
+    before = analysis.around(group).sentence_before
     if _NOT_THIS_BUT.search(before):
         return True
-    if _NO_ANNOUNCEMENT.search(before) or HEDGED.search(before) or not page.is_evidence(run):
+    if _NO_ANNOUNCEMENT.search(before) or HEDGED.search(before) or not analysis.is_evidence(group):
         return False
     is_announced = (
         ANNOUNCED.search(before)
@@ -367,4 +386,4 @@ def _is_text_said(page: Page, run: Run) -> bool:
         or _SAID_TO_BE_BEST.search(before)
         or _SAYS.search(before)
     )
-    return bool(is_announced and _ENDS_A_TEXT.match(page.text, run.end))
+    return bool(is_announced and _ENDS_A_TEXT.match(analysis.text, group.end))

@@ -45,38 +45,42 @@ class Checkbox:
 
 @lru_cache(maxsize=8)
 def _patterns(word: str) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """Patterns of a box before a word and of one behind it, and of the word."""
+    """Patterns of a box before a word and of one after it, and of the word."""
     before = rf"{_MARK}{_SPACE}[\"']?(?P<boxed>{word})(?!\w)"
-    behind = rf"(?<!\w)(?P<boxed>{word})[\"']?{_SPACE}{_MARK}"
-    return re.compile(before, re.I), re.compile(behind, re.I), re.compile(word, re.I)
+    after = rf"(?<!\w)(?P<boxed>{word})[\"']?{_SPACE}{_MARK}"
+    return re.compile(before, re.I), re.compile(after, re.I), re.compile(word, re.I)
 
 
 def checkboxes(text: str, word: str) -> list[Checkbox]:
-    """The words of a text with boxes before them; or behind them, if the first one has it there.
+    """The words of a text that have a box: before each of them, or after each of them.
 
     Args:
         text: an answer.
         word: regular expression of the words, which has no anchors.
     """
-    before_word, behind_word, bare_word = _patterns(word)
+    before_word, after_word, bare_word = _patterns(word)
     before = list(before_word.finditer(text))
-    behind = list(behind_word.finditer(text))
-    is_behind = bool(behind) and (not before or behind[0].start() < before[0].start())
+    after = list(after_word.finditer(text))
+    boxes_after_words = bool(after) and (not before or after[0].start() < before[0].start())
 
     boxes: list[Checkbox] = []
-    for box in behind if is_behind else before:
+    matches = after if boxes_after_words else before
+    for box in matches:
         boxed = bare_word.match(text, *box.span("boxed"))
         assert boxed is not None
         boxes.append(Checkbox(boxed, _mark_of(box)))
     return boxes
 
 
-def mark_beside(before: str, behind: str) -> Mark | None:
-    """The mark of a box that stands directly before the name of an option, or else directly behind
-    it.
+def mark_beside(before: str, after: str) -> Mark | None:
+    """The mark of a box directly before a name, or else directly after it; None without a box.
+
+    Args:
+        before: the text before the name.
+        after: the text after it.
     """
-    box = _ENDS_IN_MARK.search(before) or _BEGINS_WITH_MARK.match(behind)
-    return _mark_of(box) if box else None
+    box = _ENDS_IN_MARK.search(before) or _BEGINS_WITH_MARK.match(after)
+    return None if box is None else _mark_of(box)
 
 
 def _mark_of(box: re.Match[str]) -> Mark:
@@ -84,11 +88,16 @@ def _mark_of(box: re.Match[str]) -> Mark:
         return "tick"
     if box["x"]:
         return "x"
-    return "cross" if box["cross"] else "empty"
+    if box["cross"]:
+        return "cross"
+    return "empty"
 
 
 def ticked(boxes: list[Checkbox], value_of: Callable[[re.Match[str]], Value]) -> list[Evidence]:
-    """The chosen ones of some boxes, as evidence (rule ``checked``)."""
+    """The boxes that choose their words, as evidence for the `value_of` the word.
+
+    An x chooses where no box has a tick, and a cross where all others are empty.
+    """
     marks = {box.mark for box in boxes}
     choosing: Mark = "tick"
     if "tick" not in marks and "x" in marks:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from figlang_tasks.answers.verdict import Evidence
 from figlang_tasks.answers.words import AFTER_NO_WORD, BEFORE_NO_WORD
 
 Form: TypeAlias = Literal[
@@ -17,9 +18,7 @@ Form: TypeAlias = Literal[
 letters are offered · "the second image" · a place in one picture, "top left" · by its text."""
 
 OFFERED_FORMS: tuple[Form, ...] = ("bracketed", "labelled", "bare", "small")
-"""The forms of the names that a prompt offers: they outrank an ordinal, a number or a place beside
-them.
-"""
+"""The forms of names that a prompt offers; they outrank an ordinal, number or place beside them."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +63,10 @@ class Mention:
     end: int
     form: Form
 
+    def evidence(self, rule: str) -> Evidence:
+        """The mention as evidence for its option, by this rule."""
+        return Evidence(self.value, self.start, self.end, rule)
+
 
 # --- the forms of a name ---
 
@@ -79,19 +82,19 @@ _LONGEST_BRACKET = 80
 _CLOSED_BY = {"(": ")", "[": "]", "<": ">", '"': '"', "'": "'"}
 # "U.S.A", "R&B", "O'B" and "x-B" name no option, nor does "B's" or "B-movie".
 _APART_BEFORE = rf"{AFTER_NO_WORD}(?<![&.\\-])(?<!\w')(?<!\b[Nn]/)"
-_APART_BEHIND = rf"{BEFORE_NO_WORD}(?!['&-]\w|\.\w)"
+_APART_AFTER = rf"{BEFORE_NO_WORD}(?!['&-]\w|\.\w)"
 
 # A bare "A" is an article but before these words, and "I" a pronoun but at the end of a line.
-_BEHIND_THE_NAME_A = (
+_AFTER_THE_NAME_A = (
     r"(?:is|isn't|was|are|and|or|nor|because|since|as|but|rather|over|than|with|for|if|in|on|to|at|would|could|should|can"
     r"|can't|cannot|may|might|does|doesn't|has|had|will|must|seems|appears|looks|shows|depicts|displays|fits|matches"
     r"|represents|illustrates|portrays|conveys|captures|corresponds|visualizes|expresses|reflects|makes|also|clearly|better"
     r"|more|most|best (?:\w+s|describes|match)|only)\b"
 )
-# "Answer: A The man ..." begins a sentence behind the name.
+# "Answer: A The man ..." begins a sentence after the name.
 _NEXT_SENTENCE = r"(?:The|This|That|These|It|Because|Since|Explanation|Reason|Here|Hope)\b"
 _CAPITAL = (
-    rf"(?:A(?!\x20(?!{_BEHIND_THE_NAME_A}|{_NEXT_SENTENCE})[\w\"'])|[B-HJ-Z]"
+    rf"(?:A(?!\x20(?!{_AFTER_THE_NAME_A}|{_NEXT_SENTENCE})[\w\"'])|[B-HJ-Z]"
     r"|I(?=[^\w\n']*(?:\n|\Z)|,\s(?:because|since|as|which)\b)|\AI(?=[.:]\s))"
 )
 
@@ -106,13 +109,13 @@ _LETTER_BEFORE_A_BRACKET = re.compile(
 _LABELLED_LETTER = re.compile(
     rf"(?:{AFTER_NO_WORD}(?i:{NOUN})[ #]{{1,3}}|(?:图片?|选?项|選?項|片)[\s:]?)"
     # "image a man": a small "a" is a name at the end of a line alone
-    rf"(?P<letter>(?:[A-Z]|[b-z]|a(?=[^\w\n']{{0,9}}(?:\n|\Z))){_APART_BEHIND})",
+    rf"(?P<letter>(?:[A-Z]|[b-z]|a(?=[^\w\n']{{0,9}}(?:\n|\Z))){_APART_AFTER})",
 )
 _BARE_LETTER = re.compile(
-    rf"{_APART_BEFORE}(?P<letter>{_CAPITAL}{_APART_BEHIND})(?:\s?[选選][项項])?"
+    rf"{_APART_BEFORE}(?P<letter>{_CAPITAL}{_APART_AFTER})(?:\s?[选選][项項])?"
 )
 # A small letter without brackets is a name where it is all of an answer, heads it, or ends it as
-# what something is: "b", "b. The boat", "it is b". Behind other words it is an article, or a word
+# what something is: "b", "b. The boat", "it is b". After other words it is an article, or a word
 # that is cut off.
 _SMALL_LETTER_AT_HEAD = re.compile(r"\A\W*(?P<letter>[a-z])(?=\W*\Z|[.:]\s)")
 _SMALL_LETTER_AT_END = re.compile(
@@ -143,7 +146,7 @@ _ORDINAL = re.compile(
 
 
 def find_mentions(text: str, choices: Choices) -> list[Mention]:
-    """All places in a text that name an option, in their order; none lies in another.
+    """All mentions of options by a name, ordinal or place, in their order; none overlap.
 
     Where letters are offered, bare numbers and ordinals are mentions too: the tiers say what they
     are worth.
@@ -162,7 +165,7 @@ def find_mentions(text: str, choices: Choices) -> list[Mention]:
 
 
 def _letters(text: str, count: int) -> Iterator[Mention]:
-    """The mentions by letters.
+    """Yield the mentions by letters.
 
     A small or quoted one that was not offered belongs to something else: "the angle (x)", 'the text
     "I"'.
@@ -177,10 +180,7 @@ def _letters(text: str, count: int) -> Iterator[Mention]:
     )
     for form, pattern in forms:
         for match in pattern.finditer(text):
-            if (
-                pattern is _BRACKETED_LETTER
-                and match["closing"][0] != _CLOSED_BY[match["opening"][-1]]
-            ):
+            if pattern is _BRACKETED_LETTER and not _is_closed(match):
                 continue  # "h'(1)", of a formula
             if pattern is _LETTER_BEFORE_A_BRACKET and _is_in_brackets(text, match.start()):
                 continue  # the last of "(A, B, C or D)"
@@ -191,10 +191,15 @@ def _letters(text: str, count: int) -> Iterator[Mention]:
                 yield Mention(value, match.start(), match.end(), form)
 
 
-def _is_in_brackets(text: str, place: int) -> bool:
-    """Whether a bracket is open at a place of a text."""
-    back = max(0, place - _LONGEST_BRACKET)
-    return text.rfind("(", back, place) > text.rfind(")", back, place)
+def _is_closed(bracketed: re.Match[str]) -> bool:
+    """Whether the bracket after a letter is of the same form as the one before it."""
+    return bracketed["closing"][0] == _CLOSED_BY[bracketed["opening"][-1]]
+
+
+def _is_in_brackets(text: str, position: int) -> bool:
+    """Whether a bracket is open at a position of a text."""
+    search_from = max(0, position - _LONGEST_BRACKET)
+    return text.rfind("(", search_from, position) > text.rfind(")", search_from, position)
 
 
 def _numbers(text: str, pattern: re.Pattern[str], form: Form) -> Iterator[Mention]:
@@ -203,6 +208,7 @@ def _numbers(text: str, pattern: re.Pattern[str], form: Form) -> Iterator[Mentio
 
 
 def _ordinals(text: str, count: int) -> Iterator[Mention]:
+    """Yield the mentions by ordinals: "the second image"; "last" is the last of `count`."""
     first_word = re.search(r"\w", text)
     for match in _ORDINAL.finditer(text):
         is_first_word = first_word is not None and first_word.start() == match.start()
@@ -220,21 +226,27 @@ def _ordinals(text: str, count: int) -> Iterator[Mention]:
 
 
 def _places(text: str, choices: Choices) -> Iterator[Mention]:
+    """Yield the mentions by places in the picture: "top left"."""
     for value, place in enumerate(choices.places):
         for match in re.finditer(rf"\b{place}\b", text, re.I):
             yield Mention(value, match.start(), match.end(), "place")
 
 
 def _without_overlaps(first: list[Mention], second: list[Mention]) -> list[Mention]:
-    """The mentions of two lists in their order, none of which overlaps one before it, or one of the
-    first list.
+    """The mentions of two lists in the order of the text, without any that overlap.
+
+    A mention of the second list gives way to one of the first; else the later one gives way.
     """
-    taken_places = {place for mention in first for place in (mention.start, mention.end - 1)}
-    candidates = [
-        mention for mention in second if taken_places.isdisjoint(range(mention.start, mention.end))
-    ]
+    taken_positions: set[int] = set()
+    for mention in first:
+        taken_positions.update((mention.start, mention.end - 1))
+    candidates = list(first)
+    for mention in second:
+        if taken_positions.isdisjoint(range(mention.start, mention.end)):
+            candidates.append(mention)
+
     mentions: list[Mention] = []
-    for mention in sorted([*first, *candidates], key=lambda mention: mention.start):
+    for mention in sorted(candidates, key=lambda mention: mention.start):
         if not mentions or mention.start >= mentions[-1].end:
             mentions.append(mention)
     return mentions
@@ -246,30 +258,34 @@ _QUOTATION = re.compile(r'"[^"\n]+"')
 
 
 def plain_text(text: str) -> str:
-    """A text as options are compared: without case, signs at its ends and repeated blanks."""
+    """A text in the form in which options are compared: "The boat." as "the boat".
+
+    It has no capitals, no hyphens, no signs at its ends and no repeated blanks.
+    """
     return " ".join(text.replace("-", " ").split()).strip(" \"'.,;:!?()[]").casefold()
 
 
 def find_texts(text: str, texts: Sequence[str]) -> list[Mention]:
-    """All places in a text that are the text of an option, but not of two.
+    """All mentions of options by their texts, except texts that two options share.
 
     In quotation marks it must be all that they hold: "walk eggshells" is not the option
     "eggshells".
     """
     plain_texts = [plain_text(option) for option in texts]
-    values = {
-        option: value
-        for value, option in enumerate(plain_texts)
-        if option and plain_texts.count(option) == 1
-    }
+    values: dict[str, int] = {}  # the option, by its plain text
+    for value, option in enumerate(plain_texts):
+        if option and plain_texts.count(option) == 1:
+            values[option] = value
     if not values:
         return []
+
     quotations = [match.span() for match in _QUOTATION.finditer(text)]
     quotation_starts = [start for start, _ in quotations]
     is_all_of_quotation = [plain_text(text[start:end]) in values for start, end in quotations]
+
     mentions = []
     for match in _texts_pattern(values).finditer(text):
-        number = bisect_right(quotation_starts, match.start()) - 1
+        number = bisect_right(quotation_starts, match.start()) - 1  # of the last quotation begun
         is_quoted = number >= 0 and match.start() < quotations[number][1]
         if is_quoted and not is_all_of_quotation[number]:
             continue
@@ -278,12 +294,11 @@ def find_texts(text: str, texts: Sequence[str]) -> list[Mention]:
 
 
 def _texts_pattern(plain_texts: Iterable[str]) -> re.Pattern[str]:
-    """The texts of options as whole words, the longest first, since one may stand inside
-    another.
-    """
+    """A pattern that finds the texts of options as whole words, the longest first."""
     alternatives = []
     for option in sorted(plain_texts, key=len, reverse=True):
         words = r"[\s-]{1,3}".join(map(re.escape, option.split()))
-        is_word_of_any_sentence = option in ("yes", "no", "none", "all")
-        alternatives.append(rf"{words}(?=\W*\Z|[.,;:!)])" if is_word_of_any_sentence else words)
+        if option in ("yes", "no", "none", "all"):  # words of any sentence
+            words = rf"{words}(?=\W*\Z|[.,;:!)])"
+        alternatives.append(words)
     return re.compile(rf"(?<![\w.-])(?:{'|'.join(alternatives)})(?![\w-]|\.\d)", re.I)

@@ -1,5 +1,4 @@
-"""Whether what denies a relation is a verdict: "the image does not support the claim", not "it
-entails no risk".
+"""Which denials of a relation are verdicts: "It does not support the claim", not "entails no risk".
 
 The relation is that of image and claim, or of two sentences: a label (entails, contradicts) or a
 stance (supports, refutes).
@@ -15,9 +14,7 @@ from figlang_tasks.answers.text import QUOTED, Around
 from figlang_tasks.answers.words import CONDITION, IN_LOOPS, is_said, last_clause, without_affirming
 
 Form: TypeAlias = Literal["verb", "participle", "adjective", "noun"]
-"""How the relation is named: "contradicts", "is contradicted", "is contradictory", "is a
-contradiction".
-"""
+"""How the relation is named: "contradicts", "contradicted", "contradictory", "contradiction"."""
 
 _QUALITIES = (
     r"(?:original|given|other|first|second|literal|figurative|provided|following|above|overall|written|accompanying"
@@ -29,7 +26,7 @@ _IMAGE = (
 )
 _SENTENCE = r"(?:claim|statement|assertion|sentence|hypothesis|premise|caption|text)"
 
-# "the second" and "the other" without a noun behind them
+# "the second" and "the other" without a noun after them
 _ORDINAL = (
     r"(?:first|second|other|latter|former|one)\b"
     r"(?!\s(?!(?:because|since|as|but|and|or|in|at|either|here|when|if)\b)\w)"
@@ -42,19 +39,19 @@ RELATED: Final = re.compile(
     rf"|[\"']?{QUOTED}|[\"'](?:entail|contrad))",
     re.I,
 )
-"""Behind the name of a label: what the image or a sentence is related to."""
+"""After the name of a label: what the image or a sentence is related to."""
 
 TO_CLAIM: Final = re.compile(
     r"\s(?:with\s|to\s)?(?:it\b(?!'s)"
     rf"|(?:the|this|that)\s(?:{_QUALITIES}\s){{0,2}}(?:{_SENTENCE}s?\b{_OF_OTHERS}|{_ORDINAL})|[\"']?{QUOTED})",
     re.I,
 )
-"""Behind the name of a stance: the claim or sentence. People agree with each other, too."""
+"""After the name of a stance: the claim or sentence. People agree with each other, too."""
 
 TO_IMAGE: Final = re.compile(
     rf"\s(?:with\s|to\s)?(?:the|this)\s(?:{_QUALITIES}\s){{0,2}}{_IMAGE}\b{_OF_OTHERS}", re.I
 )
-"""Behind the name of a stance of the claim: the image."""
+"""After the name of a stance of the claim: the image."""
 
 BY_IMAGE: Final = re.compile(
     r"\s(?:by|in|from)\s(?:"
@@ -65,7 +62,7 @@ BY_IMAGE: Final = re.compile(
     rf"|(?:it|what is shown)\b|[\"']?{QUOTED})",
     re.I,
 )
-"""Behind a participle: what supports, entails or contradicts the claim."""
+"""After a participle: what supports, entails or contradicts the claim."""
 
 _PART_OF = r"(?:part|aspect|element|detail)"
 _I_DO_NOT_THINK = r"\bi\s(?:do not|don't)\s(?:think|believe)(?:\sthat)?"
@@ -106,7 +103,7 @@ _NOUN_ENDS = re.compile(
     rf"|in (?:the|this|these) (?:two )?(?:{_IMAGE}|{_SENTENCE}s?))\b",
     re.I,
 )
-_ALSO_BEHIND = re.compile(r",?\s(?:or|nor|and)\s(?:\w+ly\s)?\w+(?=\s)", re.I)
+_ALSO_AFTER = re.compile(r",?\s(?:or|nor|and)\s(?:\w+ly\s)?\w+(?=\s)", re.I)
 
 # A denial in part, or of some of the matter, may be neutral.
 _IN_PART = re.compile(
@@ -150,43 +147,41 @@ CLAIM_IS: Final = re.compile(
 
 @lru_cache(maxsize=IN_LOOPS)
 def is_verdict(around: Around, form: Form, *, is_stance: bool = False) -> bool:
-    """Whether a sentence denies a relation between what was asked about, wholly and in its own
-    words.
+    """Whether a sentence wholly denies the relation that was asked about, in its own words.
 
     Args:
         around: the text around the word that names the relation.
-        form: how it names it.
-        is_stance: whether the word names a stance, of which the claim must be the object.
+        form: how this word names it.
+        is_stance: whether the word names a stance (supports, refutes), whose object must be the
+            claim.
     """
-    before, behind = without_affirming(around.before), around.behind
-    if (
-        is_said(before) is not False
-        or CONDITION.match(before)
-        or _REPORTED.search(last_clause(before))
-    ):
+    before = without_affirming(around.sentence_before)
+    after = around.sentence_after
+    if is_said(before) is not False or CONDITION.match(before):
         return False
-    if _IN_PART.search(_FIRST_CLAUSE_ENDS.split(behind, maxsplit=1)[0]) or _OF_ANOTHER.search(
-        before
-    ):
+    if _REPORTED.search(last_clause(before)) or _OF_ANOTHER.search(before):
+        return False
+    if _IN_PART.search(_FIRST_CLAUSE_ENDS.split(after, maxsplit=1)[0]):
         return False
     needs_no_subject = _NEEDS_NO_SUBJECT.search(before) is not None
     if not (needs_no_subject or _SUBJECT.search(before)):
         return False
 
-    also = _ALSO_BEHIND.match(behind)
+    also = _ALSO_AFTER.match(after)
     if also is not None:
-        behind = behind[also.end() :]
-    ends = _ENDS.match(behind) is not None
+        after = after[also.end() :]
+    ends = _ENDS.match(after) is not None
     if form == "noun":
-        return bool(_IS_NO.search(before) and (ends or _NOUN_ENDS.match(behind)))
+        return bool(_IS_NO.search(before) and (ends or _NOUN_ENDS.match(after)))
     if form == "participle":
         has_claim = needs_no_subject or _CLAIM.search(before) is not None
-        return bool(_IS_NOT.search(before) and (BY_IMAGE.match(behind) or (ends and has_claim)))
+        return bool(_IS_NOT.search(before) and (BY_IMAGE.match(after) or (ends and has_claim)))
 
-    denies = (_DOES_NOT if form == "verb" else _IS_NOT).search(before) is not None
+    denial = _DOES_NOT if form == "verb" else _IS_NOT
+    denies = denial.search(before) is not None
     if is_stance:
-        is_related = TO_CLAIM.match(behind) or (CLAIM_IS.search(before) and TO_IMAGE.match(behind))
+        is_related = TO_CLAIM.match(after) or (CLAIM_IS.search(before) and TO_IMAGE.match(after))
         return denies and bool(is_related)
     if form == "verb" and not needs_no_subject:
-        ends = ends and behind[:1] in (".", ",", "!")  # An answer that is cut off ends anywhere.
-    return denies and (ends or RELATED.match(behind) is not None)
+        ends = ends and after[:1] in (".", ",", "!")  # An answer that is cut off ends anywhere.
+    return denies and (ends or RELATED.match(after) is not None)

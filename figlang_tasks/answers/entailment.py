@@ -19,12 +19,12 @@ from figlang_tasks.answers.labels import (
     find_stances,
 )
 from figlang_tasks.answers.text import Answer
-from figlang_tasks.answers.verdict import Evidence, Read, by_marks, decide
+from figlang_tasks.answers.verdict import Evidence, Read, decide, read_marked_parts
 from figlang_tasks.answers.words import CORRECTION, NEUTRAL, REFUSAL
 
 
 def entailment(output: str | None, prompt_texts: Sequence[str] = ()) -> Read[Label]:
-    """Entailment (1) or contradiction (0); never a guess.
+    """The label of an answer: 1 entailment, 0 contradiction; no value where it is doubtful.
 
     The first of these tiers that has evidence decides; its name is the `rule`:
 
@@ -44,7 +44,7 @@ def entailment(output: str | None, prompt_texts: Sequence[str] = ()) -> Read[Lab
 
     Hedged and asked mentions, quoted sentences and the echo of the options say nothing. Different
     answers of one tier are ambiguous (``conflict``) unless the last corrects the others
-    (``correction``): two labels behind one announcement, a denial beside a stance of the contrary,
+    (``correction``): two labels after one announcement, a denial beside a stance of the contrary,
     and a statement that is denied, if both are about the same quoted sentences.
 
     Args:
@@ -59,13 +59,14 @@ def entailment(output: str | None, prompt_texts: Sequence[str] = ()) -> Read[Lab
     Raises:
         TypeError: `output` is neither str nor None.
     """
-    return by_marks(output, _read, prompt_texts)
+    return read_marked_parts(output, _read, prompt_texts)
 
 
 def _read(answer: Answer) -> Read[Label]:
-    page = _Page(answer)
+    """The label that the first tier with evidence gives, or why there is none."""
+    analysis = _Analysis(answer)
     for tier in _TIERS:
-        reading = tier(page)
+        reading = tier(analysis)
         if reading is not None:
             return reading
     if REFUSAL.search(answer.text):
@@ -76,7 +77,7 @@ def _read(answer: Answer) -> Read[Label]:
 
 
 @dataclass(frozen=True)
-class _Page:
+class _Analysis:
     """An answer, and what it says of the labels."""
 
     answer: Answer
@@ -97,7 +98,7 @@ class _Page:
 
     @cached_property
     def last_announcement(self) -> tuple[int, Evidence | None]:
-        """The last announced label, and the number of its mention."""
+        """The number of the last announced mention and its label; (0, None) if there is none."""
         for number in reversed(range(len(self.mentions))):
             announcement = self.mentions[number].announcement()
             if announcement is not None:
@@ -126,14 +127,12 @@ class _Page:
         return [*self.label_remarks, *self.stances]
 
     def topic(self, remark: Remark) -> tuple[object, ...]:
-        """A label and the quoted sentences beside it."""
+        """What a remark is about: its label and the quoted sentences beside it."""
         return (remark.label, *self.answer.quoted_beside(remark.start, remark.end))
 
     @cached_property
     def verdicts(self) -> list[Remark]:
-        """The denials that are verdicts, if the text behind none of them says that the two are
-        unrelated.
-        """
+        """The denials that are verdicts; [] if the text after one calls the two unrelated."""
         denials = [remark for remark in self.remarks if remark.standing == "denied"]
         if any(_NEUTRAL.search(self.text, denial.start, denial.end + _NEAR) for denial in denials):
             return []
@@ -155,7 +154,7 @@ _JOINED = re.compile(
     r"[^\S\n]?[\"')\]]{0,2}[^\S\n]?(?:[,;/&+]|[:>=-]{1,2}|\b(?:and|or)\b)?\s?(?:(?:also|an?)\s)?[\"'(\[]{0,2}",
     re.I,
 )
-"""What joins two labels behind one announcement."""
+"""What joins two labels after one announcement."""
 _SAYS_NEITHER = re.compile(r"\bneither\b", re.I)
 _NOT_EITHER = re.compile(
     r"(?:\b(?:not|neither|nor|never|cannot)|n't)\s(?:\w+ly\s)?(?:entail\w* (?:or|nor) contrad"
@@ -170,104 +169,120 @@ _NEUTRAL = re.compile(
     r"|\bneutral\b(?! (?:expression|face|tone|background|colou?rs?|pose|look))",
     re.I,
 )
-_NEAR = 200  # signs behind a denial in which the answer may say that the two are unrelated
+_NEAR = 200  # characters after a denial in which the answer may say that the two are unrelated
 
 
-def _label(page: _Page) -> Read[Label] | None:
-    """The label behind the last announcement, unless another stands beside it or corrects it."""
-    number, last = page.last_announcement
-    last_neither = max(
-        (neither.start() for neither in _ANNOUNCED_NEITHER.finditer(page.text)), default=-1
-    )
-    if last is None or last_neither > last.end:
-        return _NEITHER if last_neither >= 0 else None
-    if _OR_NEITHER.match(page.text, last.end):
+def _announced_label(analysis: _Analysis) -> Read[Label] | None:
+    """The label of the last announcement, unless a label alone corrects it; None without one.
+
+    It is ambiguous if the other label stands beside it, and a refusal if "neither" is announced
+    last.
+    """
+    number, last = analysis.last_announcement
+    neither_starts = [neither.start() for neither in _ANNOUNCED_NEITHER.finditer(analysis.text)]
+    if neither_starts and (last is None or neither_starts[-1] > last.end):
+        return _NEITHER
+    if last is None:
+        return None
+    if _OR_NEITHER.match(analysis.text, last.end):
         return _CONFLICT
 
     reading: Read[Label] = Read(last.value, "read", "label")
-    for before, mention in itertools.pairwise(page.mentions[max(0, number - 1) :]):
+    mentions = analysis.mentions[max(0, number - 1) :]  # from the one before the last announced
+    for before, mention in itertools.pairwise(mentions):
         is_beside_last = last.start in (before.start, mention.start)
         if is_beside_last and before.label != mention.label:
-            if _JOINED.fullmatch(page.text, before.end, mention.start):
+            if _JOINED.fullmatch(analysis.text, before.end, mention.start):
                 return _CONFLICT
-        is_correction = mention.is_alone and CORRECTION.search(page.text, before.end, mention.end)
-        if is_correction and mention.start > last.start:
-            reading = Read(mention.label, "read", "correction")
+        if mention.start > last.start and mention.is_alone:
+            if CORRECTION.search(analysis.text, before.end, mention.end):
+                reading = Read(mention.label, "read", "correction")
     return reading
 
 
-def _checked(page: _Page) -> Read[Label] | None:
-    """The box that is ticked."""
-    return decide(page.answer, ticked(page.boxes, _label_of))
+def _ticked_label(analysis: _Analysis) -> Read[Label] | None:
+    """The label whose box is ticked; None without boxes."""
+    return decide(analysis.answer, ticked(analysis.boxes, _label_of))
 
 
 def _label_of(word: re.Match[str]) -> Label:
     return 1 if word[0].lower().startswith("entail") else 0
 
 
-def _word(page: _Page) -> Read[Label] | None:
-    """The label that stands alone."""
-    alone = [mention for mention in page.mentions if mention.is_alone]
-    return decide(
-        page.answer,
-        [Evidence(mention.label, mention.start, mention.end, "word") for mention in alone],
-    )
+def _lone_label(analysis: _Analysis) -> Read[Label] | None:
+    """The label that stands alone, as a line, a heading or a sentence; None without one."""
+    alone = [mention for mention in analysis.mentions if mention.is_alone]
+    evidence = [Evidence(mention.label, mention.start, mention.end, "word") for mention in alone]
+    return decide(analysis.answer, evidence)
 
 
-def _neither(page: _Page) -> Read[Label] | None:
-    """None where the answer begins with "neutral", or denies both labels and states none."""
-    if NEUTRAL.match(page.text):
+def _neither(analysis: _Analysis) -> Read[Label] | None:
+    """A refusal where the answer begins with "neutral", or denies both labels and states none.
+
+    Ambiguous where it says "not entail or contradict" and states a label; else None.
+    """
+    if NEUTRAL.match(analysis.text):
         return _NEITHER
-    denies_either = _NOT_EITHER.search(page.text) is not None
-    denied_labels = {remark.label for remark in page.remarks if remark.is_denied}
+    denies_either = _NOT_EITHER.search(analysis.text) is not None  # "not entail or contradict"
+    denied_labels = {remark.label for remark in analysis.remarks if remark.is_denied}
     if not denies_either and len(denied_labels) < 2:
         return None
-    if not any(remark.standing == "said" for remark in page.remarks):
+    if not any(remark.standing == "said" for remark in analysis.remarks):
         return _NEITHER
     return _CONFLICT if denies_either else None
 
 
-def _statement(page: _Page) -> Read[Label] | None:
-    """The label that is said of the image or the sentences, and not denied of the same ones."""
-    said = [remark for remark in page.label_remarks if remark.standing == "said"]
+def _stated_label(analysis: _Analysis) -> Read[Label] | None:
+    """The label that is said of the image or the sentences; None if none is said of them.
+
+    It is ambiguous if the same label is denied of the same quoted sentences.
+    """
+    said = [remark for remark in analysis.label_remarks if remark.standing == "said"]
     if not said:
         return None
-    topics = {page.topic(remark) for remark in said}
+    topics = {analysis.topic(remark) for remark in said}
     contrary = [
-        remark for remark in page.label_remarks if remark.is_denied and page.topic(remark) in topics
+        remark
+        for remark in analysis.label_remarks
+        if remark.is_denied and analysis.topic(remark) in topics
     ]
-    return decide(page.answer, [remark.evidence("statement") for remark in [*said, *contrary]])
+    return decide(analysis.answer, [remark.evidence("statement") for remark in [*said, *contrary]])
 
 
-def _denial(page: _Page) -> Read[Label] | None:
-    """The label that is left where the other is denied, if no stance and no name says the contrary;
-    else the stance.
+def _label_left_by_denial(analysis: _Analysis) -> Read[Label] | None:
+    """The label that a denial of the other leaves, or that a stance stands for; None without both.
+
+    It is ambiguous if a stance or the name of a label says the contrary.
     """
-    denied_labels = {remark.label for remark in page.verdicts}
+    denied_labels = {remark.label for remark in analysis.verdicts}
     contrary = []
-    for remark in page.label_remarks:
+    for remark in analysis.label_remarks:
         if remark.standing == "named" and remark.is_predicate and remark.label in denied_labels:
             contrary.append(remark)
 
-    evidence = [remark.evidence("denial") for remark in [*page.verdicts, *contrary]]
-    evidence += [remark.evidence("stance") for remark in page.stances if remark.standing == "said"]
-    return decide(page.answer, evidence)
+    evidence = [remark.evidence("denial") for remark in [*analysis.verdicts, *contrary]]
+    evidence += [
+        remark.evidence("stance") for remark in analysis.stances if remark.standing == "said"
+    ]
+    return decide(analysis.answer, evidence)
 
 
-def _unrelated(page: _Page) -> Read[Label] | None:
-    """None where a denial is no verdict because the two are unrelated, or the answer says
-    "neither".
+def _unrelated(analysis: _Analysis) -> Read[Label] | None:
+    """A refusal where a denial is no verdict, or the answer says "neither"; else None.
+
+    A denial is no verdict if the two are said to be unrelated.
     """
-    has_denial = any(remark.standing == "denied" for remark in page.remarks)
-    return _NEITHER if has_denial or _SAYS_NEITHER.search(page.text) else None
+    has_denial = any(remark.standing == "denied" for remark in analysis.remarks)
+    return _NEITHER if has_denial or _SAYS_NEITHER.search(analysis.text) else None
 
 
-_TIERS: tuple[Callable[[_Page], Read[Label] | None], ...] = (
-    _label,
-    _checked,
-    _word,
+_TIERS: tuple[Callable[[_Analysis], Read[Label] | None], ...] = (
+    _announced_label,
+    _ticked_label,
+    _lone_label,
     _neither,
-    _statement,
-    _denial,
+    _stated_label,
+    _label_left_by_denial,
     _unrelated,
 )
+"""The tiers of `entailment` in their order; each gives None where it has no evidence."""

@@ -1,6 +1,4 @@
-"""Where an answer names entailment or contradiction, or a stance for or against a claim, and what
-it says of them.
-"""
+"""Where an answer names a label or a stance for or against a claim, and what it says of it."""
 
 from __future__ import annotations
 
@@ -25,7 +23,7 @@ from figlang_tasks.answers.words import (
     CONDITION,
     DENIAL,
     IN_LOOPS,
-    NOTHING_BEHIND,
+    NOTHING_AFTER,
     is_announced,
     is_hedged,
     is_said,
@@ -54,7 +52,7 @@ class Remark:
         start: where its name begins.
         end: where its name ends.
         standing: what is said of it.
-        is_predicate: whether it is named behind a form of "to be".
+        is_predicate: whether it is named after a form of "to be".
     """
 
     label: Label
@@ -65,12 +63,13 @@ class Remark:
 
     @property
     def is_denied(self) -> bool:
+        """Whether the sentence denies the label, wholly or in part."""
         return self.standing in ("denied", "partly denied")
 
     def evidence(self, rule: str) -> Evidence:
-        """The label that the remark leaves: where it is denied, the other."""
-        left = other_label(self.label) if self.is_denied else self.label
-        return Evidence(left, self.start, self.end, rule)
+        """Evidence for the label that the remark leaves: the other one if its own is denied."""
+        label = other_label(self.label) if self.is_denied else self.label
+        return Evidence(label, self.start, self.end, rule)
 
 
 def other_label(label: Label) -> Label:
@@ -96,7 +95,7 @@ _GIVEN = re.compile(
     re.I,
 )
 _NOT_DIRECTLY = re.compile(r"(?:\bnot|n't)\s(?:be\s)?\Z", re.I)
-_IF_BEHIND = re.compile(
+_IF_AFTER = re.compile(
     r"[^,;:.!?\n]{0,60}\b(?:if|unless|provided that)\b|\s(?:the )?(?:opposite|contrary|negation)\b",
     re.I,
 )
@@ -110,14 +109,14 @@ _ALONE_BEFORE = re.compile(
     r"(?:[\W\d]|\b(?:correction|wait|no|oops|sorry|actually|rather|i (?:mean|meant))\b){0,40}\Z",
     re.I,
 )
-_ALONE_BEHIND = re.compile(r"""["')\]]*\s*(?:[.:,;(-]|\Z)""")
+_ALONE_AFTER = re.compile(r"""["')\]]*\s*(?:[.:,;(-]|\Z)""")
 # "Entailment: no"
 _SAYS_NO = re.compile(
     r"[\"')\]]{0,2}\s{0,2}[:=-]\s{0,2}(?:no|false)\b(?=\s{0,2}(?:[.,;\n)]|\Z))", re.I
 )
 
 # "contradicts hardly anything"; 'contradicts "Entails"'; "a contradiction of itself"
-_LITTLE_BEHIND = re.compile(
+_LITTLE_AFTER = re.compile(
     r"\s(?:hardly|barely|scarcely|almost|little|very little|few|only)\b", re.I
 )
 _OF_LABEL = re.compile(r"\b(?:contradicts?|entails?) [\"']\Z", re.I)
@@ -167,12 +166,13 @@ class Mention:
 
     @property
     def label(self) -> Label:
-        """The label that it names; of "non-contradiction" entailment."""
+        """The label that it names; "non-contradiction" names entailment."""
         label: Label = 1 if self.word["one"] else 0
         return other_label(label) if self.word["non"] else label
 
     @property
     def form(self) -> Form:
+        """How it names the label, such as "adjective" for "contradictory"."""
         word = self.word["word"].lower()
         if self.word["one_noun"] or self.word["zero_noun"]:
             return "noun"
@@ -183,40 +183,41 @@ class Mention:
     @property
     def is_alone(self) -> bool:
         """Whether it is a line, a heading or a sentence of its own."""
-        before, behind = self.around.before, self.around.behind
-        is_heading = _ALONE_BEFORE.match(before) and _ALONE_BEHIND.match(behind)
-        return bool(is_heading) and not _SAYS_NO.match(behind)
+        after = self.around.sentence_after
+        is_heading = _ALONE_BEFORE.match(self.around.sentence_before) and _ALONE_AFTER.match(after)
+        return bool(is_heading) and not _SAYS_NO.match(after)
 
     def announcement(self) -> Evidence | None:
-        """The label that an announcement before it gives; "LABEL: not entailment" gives
-        contradiction.
+        """The label that is announced with it; None if it is not announced.
+
+        "LABEL: not entailment" announces contradiction.
         """
-        if _IF_BEHIND.match(self.around.behind):
+        if _IF_AFTER.match(self.around.sentence_after):
             return None
-        is_label = is_announced(self.around.back, self.around.before)
+        is_label = is_announced(self.around.text_before, self.around.sentence_before)
         if is_label is None:
-            is_label = _is_given(self.around.before)
+            is_label = _is_given(self.around.sentence_before)
         if is_label is None:
             return None
-        if NOTHING_BEHIND.match(self.around.behind):
+        if NOTHING_AFTER.match(self.around.sentence_after):
             is_label = not is_label
-        return Evidence(
-            self.label if is_label else other_label(self.label), self.start, self.end, "label"
-        )
+        label = self.label if is_label else other_label(self.label)
+        return Evidence(label, self.start, self.end, "label")
 
     def remark(self) -> Remark | None:
         """What its sentence says of it; None if it leaves it open."""
         standing = _standing(self.around, self.form)
         if standing is None:
             return None
-        is_predicate = _PREDICATE.search(self.around.before) is not None
+        is_predicate = _PREDICATE.search(self.around.sentence_before) is not None
         return Remark(self.label, self.start, self.end, standing, is_predicate)
 
 
 @lru_cache(maxsize=IN_LOOPS)
 def _is_given(before: str) -> bool | None:
-    """Whether a verb gives the label behind it: "I label this as"; False if it is withheld, None if
-    neither.
+    """Whether a verb gives the label after it: "I label this as"; False for "I do not label it as".
+
+    None if there is no such verb, or if the sentence leaves open what it gives.
     """
     given = _GIVEN.search(before)
     if given is None or CONDITION.match(before):
@@ -231,43 +232,41 @@ def _is_given(before: str) -> bool | None:
 
 @lru_cache(maxsize=IN_LOOPS)
 def _standing(around: Around, form: Form) -> Standing | None:
-    """What a sentence says of a label in it, which it names in this form; None if it leaves it
-    open.
-    """
-    before, behind = around.before, around.behind
+    """What a sentence says of a label that it names in this form; None if it leaves it open."""
+    before, after = around.sentence_before, around.sentence_after
     if CONDITION.match(before) or _OF_LABEL.search(before):
         return None
-    if _IF_BEHIND.match(behind) or _LITTLE_BEHIND.match(behind) or _REPORTED.search(before):
+    if _IF_AFTER.match(after) or _LITTLE_AFTER.match(after) or _REPORTED.search(before):
         return None
-    said = is_said(before)
-    if said is None:
+    is_affirmed = is_said(before)
+    if is_affirmed is None:
         return None
-    if not said:
+    if not is_affirmed:
         return "denied" if is_verdict(around, form) else "partly denied"
-    if _ALONE_BEFORE.match(before) and _SAYS_NO.match(behind):
+    if _ALONE_BEFORE.match(before) and _SAYS_NO.match(after):
         return "denied"
 
     has_subject = _has_subject(around, form)
-    if has_subject and NOTHING_BEHIND.match(behind):
+    if has_subject and NOTHING_AFTER.match(after):
         return "denied"
-    if has_subject and not _OF_ITSELF.match(behind):
+    if has_subject and not _OF_ITSELF.match(after):
         return "said"
     return "named" if form == "noun" else None
 
 
 def _has_subject(around: Around, form: Form) -> bool:
-    """Whether a label is said of the image, the claim or the sentences."""
-    before, behind = around.before, around.behind
+    """Whether the subject of a label is the image, the claim or the sentences."""
+    before, after = around.sentence_before, around.sentence_after
     if form == "noun":
         return _IS.search(before) is not None
-    is_related = RELATED.match(behind) is not None
+    is_related = RELATED.match(after) is not None
     if form == "adjective":
         return bool(_ARE.search(before) or (is_related and _THAT_IS.search(before)))
     return bool(_SUBJECT.search(before) or (is_related and _SUBJECT_IF_RELATED.search(before)))
 
 
 def find_mentions(answer: Answer) -> Iterator[Mention]:
-    """The places that name a label, without the echo of the options."""
+    """Yield the places that name a label, without the echo "entailment or contradiction"."""
     for word, around in answer.mentions(_LABEL, EITHER):
         yield Mention(word, around)
 
@@ -301,9 +300,7 @@ _CLAIMED = re.compile(
 
 
 def find_stances(answer: Answer) -> Iterator[Remark]:
-    """What is said in the words of the instructions: "supports the claim", "is not refuted by the
-    image".
-    """
+    """Yield what is said of stances, the words of the instructions: "supports the claim"."""
     patterns: tuple[tuple[re.Pattern[str], Label], ...] = ((_FOR, 1), (_AGAINST, 0))
     for pattern, label in patterns:
         for word, around in answer.mentions(pattern):
@@ -314,20 +311,28 @@ def find_stances(answer: Answer) -> Iterator[Remark]:
 
 @lru_cache(maxsize=IN_LOOPS)
 def _standing_of_stance(word: str, around: Around) -> Standing | None:
+    """What a sentence says of a stance; None if it leaves it open, or says it of something else.
+
+    Args:
+        word: the name of the stance, in small letters.
+        around: the text around it.
+    """
     form: Form = "verb"
     if _ADJECTIVE.fullmatch(word):
         form = "adjective"
     elif word.endswith("ed"):
         form = "participle"
 
-    said = is_said(around.before)
-    if said is None:
+    is_affirmed = is_said(around.sentence_before)
+    if is_affirmed is None:
         return None
-    if not said:
+    if not is_affirmed:
         return "denied" if is_verdict(around, form, is_stance=True) else "partly denied"
-    if form == "participle" and BY_IMAGE.match(around.behind):
-        return "said" if _CLAIMED.search(around.before) else None
-    if TO_CLAIM.match(around.behind):
-        return "said" if _SHOWN.search(around.before) else None
-    is_of_claim = CLAIM_IS.search(around.before) and TO_IMAGE.match(around.behind)
-    return "said" if is_of_claim else None
+    if form == "participle" and BY_IMAGE.match(around.sentence_after):
+        has_subject = _CLAIMED.search(around.sentence_before) is not None
+    elif TO_CLAIM.match(around.sentence_after):
+        has_subject = _SHOWN.search(around.sentence_before) is not None
+    else:
+        is_claim = CLAIM_IS.search(around.sentence_before) is not None
+        has_subject = is_claim and TO_IMAGE.match(around.sentence_after) is not None
+    return "said" if has_subject else None

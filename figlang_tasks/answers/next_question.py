@@ -1,6 +1,6 @@
 """Where an answer ends: before a question or a turn that the model invents.
 
-A model that was not tuned for chats goes on behind its answer: with a question about another row,
+A model that was not tuned for chats goes on after its answer: with a question about another row,
 or with the next turn of a chat. What stands there answers another question. These begin it, each at
 the start of a line:
 
@@ -10,7 +10,7 @@ the start of a line:
   than the row's.
 
 The prompt's last question itself ends an answer only if that stands before it; repeated before the
-answer it ends nothing. Nor does anything inside a thought, behind "The question is:", or where no
+answer it ends nothing. Nor does anything inside a thought, after "The question is:", or where no
 word stands before. The prompt alone decides, with the texts of the row that it shows.
 """
 
@@ -21,15 +21,16 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-from figlang_tasks.answers.output import span
+from figlang_tasks.answers.output import answer_span
 from figlang_tasks.answers.prompt_question import COLON, LINE_START, WORD, PromptQuestion, plain
 
 Row: TypeAlias = Mapping[str, Any]
 ShownTexts: TypeAlias = Callable[[Row], Sequence[str]]
 """Gives the texts of a row that its prompt may show, in the order of the prompt."""
 
+# Characters that are looked at
 _LONGEST_INTRODUCTION: Final = 300
-_LONGEST_TOLD: Final = 120
+_LONGEST_QUOTING: Final = 120
 _LONGEST_TEXT: Final = 2000
 _NEVER_SHOWN: Final = frozenset(
     (
@@ -65,12 +66,12 @@ class Output(str):
         return output
 
     def __reduce__(self) -> tuple[type[Output], tuple[str, str]]:
-        """What a copy of it is made of, also in another process."""
+        """How pickle makes a copy, also in another process: both texts are kept."""
         return Output, (str(self), self.whole)
 
 
 def whole(output: Any) -> Any:
-    """All that a model said; of anything but an `Output` it is the value itself."""
+    """All that a model said, its invented questions too; anything but an `Output` as it is."""
     return output.whole if isinstance(output, Output) else output
 
 
@@ -81,7 +82,9 @@ def without_next_questions(
     shown_texts: ShownTexts,
     other_wordings: Callable[[Row], Sequence[str]] | None = None,
 ) -> list[Any]:
-    """The outputs, each up to the next question that the model invents; what is no text stays.
+    """The outputs of a row, each up to the next question that the model invents.
+
+    Outputs that are no text, such as scores, stay as they are.
 
     Args:
         row: the document.
@@ -96,21 +99,25 @@ def without_next_questions(
     prompt = doc_to_text(row)
     if not isinstance(prompt, str):  # of a user's own task
         return list(outputs)
-    prompts = [prompt, *(other_wordings(row) if other_wordings else ())]
+    prompts = [prompt]
+    if other_wordings is not None:
+        prompts += other_wordings(row)
     texts = shown_texts(row)
-    answers = []
+    answers: list[Any] = []
     for output in outputs:
-        answers.append(
-            before_next_question(output, prompts, texts) if isinstance(output, str) else output
-        )
+        if isinstance(output, str):
+            output = before_next_question(output, prompts, texts)
+        answers.append(output)
     return answers
 
 
 def texts_of_row(row: Row) -> list[str]:
-    """The texts of a row whose benchmark does not declare which of them its prompt shows."""
-    return [
-        value for name, value in row.items() if isinstance(value, str) and name not in _NEVER_SHOWN
-    ]
+    """The texts of a row that a prompt may show, where the benchmark does not declare them."""
+    texts = []
+    for name, text in row.items():
+        if isinstance(text, str) and name not in _NEVER_SHOWN:
+            texts.append(text)
+    return texts
 
 
 def before_next_question(output: str, prompts: Sequence[str], shown_texts: Sequence[str]) -> str:
@@ -129,7 +136,9 @@ def before_next_question(output: str, prompts: Sequence[str], shown_texts: Seque
     if "\n" not in output:
         return output
     end = _end_of_answer(output, [PromptQuestion(prompt, shown_texts) for prompt in prompts])
-    return output if end is None else Output(output[:end].rstrip(), whole(output))
+    if end is None:
+        return output
+    return Output(output[:end].rstrip(), whole(output))
 
 
 # --- what begins a question or a turn ---
@@ -146,7 +155,7 @@ _TURN = re.compile(
 _ANSWER_END = re.compile(r"</(?:answer|response|conclusion)>|<\|end_of_box\|>", re.I)
 
 # "The question is:", but not "The next question is:"
-_TOLD = re.compile(
+_QUOTES_A_QUESTION = re.compile(
     r"\b(?:the|your|this|our)(?! (?:next|new|other|second|following)\b)(?: \w{1,12})?"
     r" question\b[^\n:?]{0,60}:\W*\Z"
     r"|\b(?:asked|asks):\W*\Z",
@@ -169,86 +178,94 @@ _ANSWER_AT_START = re.compile(
     r"\W*(?:\d{1,2}[.)]\s*)?(?:[A-HJ-Z](?=[.,:;)\]>]|\W*(?:\n|\Z))|\d{1,2}\W*\Z"
     r"|(?i:(?:yes|no)\b(?=[.,:;!]|\W*(?:\n|\Z))(?!, (?:i|we)\b)|entail|contradict))|\s*[\[{]"
 )
-_ANSWER_TOLD = re.compile(
+_GIVES_ANSWER = re.compile(
     r"(?i:\b(?:answer|label|choice|verdict|image)\b\W{0,6}(?:is\b|[:=])\W{0,6})"
     r"(?:[A-HJ-Z]|\d{1,2}|(?i:yes|no|entail\w{0,5}|contradict\w{0,4}))\b(?! or\b)"
 )
 
-_Kind: TypeAlias = Literal["repetition", "other", "fixed", "announced", "turn"]
-_Before: TypeAlias = Literal["nothing", "told", "introduction", "answer", "words"]
-_ENDS: Final[Mapping[_Kind, Sequence[_Before]]] = {
+_MarkKind: TypeAlias = Literal["repetition", "other", "fixed", "announced", "turn"]
+"""What begins: the row's own question again · the question of another row · a question without
+texts of a row, which is the same for all rows · one that "Question:" announces · a turn of a chat.
+"""
+
+_Before: TypeAlias = Literal["nothing", "quoting", "introduction", "answer", "words"]
+"""What stands before: no word · "The question is:" · words that only lead to an answer · an answer
+· words that may be an answer or not."""
+
+_ENDS_AFTER: Final[Mapping[_MarkKind, Sequence[_Before]]] = {
     "repetition": ("answer",),
     "fixed": ("answer", "words"),
     "announced": ("answer", "words"),
     "other": ("answer", "words", "introduction"),
     "turn": ("answer", "words", "introduction"),
 }
-"""Behind what each kind of mark ends an answer."""
+"""What must stand before a mark of each kind, so that it ends the answer."""
 
 
 class _Mark(NamedTuple):
-    """A place where a question or a turn begins.
+    """The words with which a question or a turn begins in an output.
 
-    `kind` says of which: the row's own question again; that of another row; a question without
-    texts of a row, which is the same for all rows; one that "Question:" announces; a turn of a
-    chat.
+    Attributes:
+        start: where they begin.
+        end: where they end.
+        kind: what they begin.
     """
 
     start: int
     end: int
-    kind: _Kind
+    kind: _MarkKind
 
 
 def _end_of_answer(output: str, questions: Sequence[PromptQuestion]) -> int | None:
-    """Where the first question or turn begins that the model invents; None if there is none."""
-    text, start, _ = span(output)
-    text = plain(text)
-    search_from = start
-    # Of several tagged answers `span` gives the last one, which may be that to an invented
-    # question.
-    first_answer = _ANSWER_END.search(text, 0, start)
-    if first_answer is not None:
-        search_from, start = first_answer.end(), 0
+    """Where the first question or turn begins that the model invents; None if there is none.
 
-    repeated_to = start = questions[0].end_of_echo(text, start)
+    Args:
+        output: what the model said.
+        questions: the row's own question, in the wording of the prompt first.
+    """
+    output_without_thoughts, answer_start, _ = answer_span(output)
+    text = plain(output_without_thoughts)
+    search_from = answer_start
+    # Of several tagged answers `answer_span` gives the last one, which may be that to an invented
+    # question.
+    first_answer = _ANSWER_END.search(text, 0, answer_start)
+    if first_answer is not None:
+        search_from = first_answer.end()
+        answer_start = 0
+
+    answer_start = questions[0].end_of_echo(text, answer_start)
+    repeated_to = answer_start  # Marks before it belong to a repetition of the own question.
     for mark in _marks(text, search_from, questions):
         if mark.start < repeated_to:
             continue
-        before = _what_stands_before(mark, text, start)
-        if before in _ENDS[mark.kind]:
+        before = _what_stands_before(mark, text, answer_start)
+        if before in _ENDS_AFTER[mark.kind]:
             return mark.start
         if mark.kind in ("repetition", "fixed"):
             repeated_to = mark.end
             if before != "words":
-                start = mark.end  # what comes next is the start of the answer
+                answer_start = mark.end  # The answer comes after the repeated question.
     return None
 
 
 def _what_stands_before(mark: _Mark, text: str, start: int) -> _Before:
-    """What stands between the start of an answer and a mark; "words" if it may be an answer or
-    not.
-    """
+    """What stands between the start of an answer and a mark."""
     if WORD.search(text, start, mark.start) is None:
         return "nothing"
     last_words = text[max(start, mark.start - _LONGEST_INTRODUCTION) : mark.start]
-    if _TOLD.search(last_words[-_LONGEST_TOLD:]):
-        return "told"
-    if mark.start - len(last_words) == start and _is_introduction(last_words):
+    if _QUOTES_A_QUESTION.search(last_words[-_LONGEST_QUOTING:]):
+        return "quoting"
+    is_all = mark.start - len(last_words) == start
+    if is_all and _is_introduction(last_words):
         return "introduction"
     first_words = text[start : min(mark.start, start + _LONGEST_INTRODUCTION)]
-    if (
-        _ANSWER_AT_START.match(first_words)
-        or _ANSWER_TOLD.search(last_words)
-        or _is_said_again(mark, text, start)
-    ):
+    if _ANSWER_AT_START.match(first_words) or _GIVES_ANSWER.search(last_words):
         return "answer"
-    return "words"
+    return "answer" if _is_in_circle(mark, text, start) else "words"
 
 
-def _is_said_again(mark: _Mark, text: str, start: int) -> bool:
-    """Whether the words before a repetition of the question stand behind it too: the model goes
-    round in circles.
-    """
+def _is_in_circle(mark: _Mark, text: str, start: int) -> bool:
+    """Whether the words before a repetition of the question follow it again: a model in a loop."""
     if mark.kind != "repetition":
         return False
     words = WORD.finditer(text, start, mark.start)
@@ -257,48 +274,47 @@ def _is_said_again(mark: _Mark, text: str, start: int) -> bool:
 
 
 def _is_introduction(text: str) -> bool:
-    """Whether a text says no more than that an answer follows."""
+    """Whether a text says no more than that an answer follows: "Let me look at the image"."""
     if _NO_INTRODUCTION.search(text):
         return False
     return text.rstrip(" *\n").endswith(":") or _INTRODUCTION.fullmatch(text) is not None
 
 
 def _marks(text: str, start: int, questions: Sequence[PromptQuestion]) -> list[_Mark]:
-    """The places where a question or a turn begins, in their order.
-
-    Of several at one place that of another row is the first, so that an exemplar is none of the
-    row's own question even if all of the prompt is repeated; then come other openings.
-    """
-    marks = []
-    repetitions = {}  # where each ends, by the place of its first word
+    """The marks of questions and turns, in the order of `_order`."""
+    marks: list[_Mark] = []
+    repetition_ends: dict[int, int] = {}  # where a repetition ends, by the start of its first word
     for opening in itertools.chain.from_iterable(question.openings for question in questions):
         for match in opening.pattern.finditer(text, start):
             kind, end = opening.compare(text, match.end())
             if kind == "unknown":
                 continue
             if kind == "other" and opening.asks and "?" not in _line(text, match.end()):
-                # "This image is a visual metaphor. It compares ...": the prompt has a question
-                # there
+                # "This image is a visual metaphor. It compares ...": the prompt asks there.
                 continue
             marks.append(_Mark(match.start(), end, kind))
             if kind == "repetition":
-                repetitions[match.start("words")] = end
+                repetition_ends[match.start("words")] = end
     for mark in _announced(text, start, questions[0]):
         next_word = WORD.search(text, mark.end)
-        if next_word is not None and next_word.start() in repetitions:
-            mark = _Mark(mark.start, repetitions[next_word.start()], "repetition")
+        if next_word is not None and next_word.start() in repetition_ends:
+            # "Question:" and then the row's own question
+            mark = _Mark(mark.start, repetition_ends[next_word.start()], "repetition")
         marks.append(mark)
     marks += _new_texts(text, start, questions[0])
     return sorted(marks, key=_order)
 
 
 def _order(mark: _Mark) -> tuple[int, bool]:
-    """The key by which marks are sorted."""
+    """Sort key that puts the question of another row first where several marks begin.
+
+    So an exemplar is not taken for the row's own question, even if all of the prompt is repeated.
+    """
     return mark.start, mark.kind != "other"
 
 
 def _announced(text: str, start: int, question: PromptQuestion) -> Iterator[_Mark]:
-    """Yield the words that announce a question or a turn."""
+    """Yield the marks of words that announce a question or a turn: "Question:", "USER:"."""
     for match in _QUESTION.finditer(text, start):
         if not (match["number"] and question.has_numbers):
             yield _Mark(match.start(), match.end(), "announced")
@@ -307,7 +323,7 @@ def _announced(text: str, start: int, question: PromptQuestion) -> Iterator[_Mar
 
 
 def _new_texts(text: str, start: int, question: PromptQuestion) -> Iterator[_Mark]:
-    """Yield each name of a text ("Claim:") with another text than the row's behind it."""
+    """Yield the marks of names such as "Claim:" that another text than the row's follows."""
     if question.labels is None:
         return
     for match in question.labels.finditer(text, start):
@@ -317,5 +333,5 @@ def _new_texts(text: str, start: int, question: PromptQuestion) -> Iterator[_Mar
 
 
 def _line(text: str, start: int) -> str:
-    """The rest of the line from here on, without the end of a very long one."""
+    """The rest of a line from `start` on, at most 2,000 characters."""
     return text[start : start + _LONGEST_TEXT].partition("\n")[0]

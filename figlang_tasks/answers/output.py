@@ -1,12 +1,11 @@
-"""Where the answer stands in an output: behind thoughts, in the model's own turn, in the tag for
-answers.
-"""
+"""Where the answer stands in an output: outside of thoughts, in the model's turn, in its tag."""
 
 from __future__ import annotations
 
 import re
 
-from figlang_tasks.answers.thoughts import ANSWERS, without_thoughts
+from figlang_tasks.answers.thought_tags import ANSWERS
+from figlang_tasks.answers.thoughts import without_thoughts
 
 # What ends the turn of a model, with the special tokens that some backends leave in.
 _END_OF_TURN = re.compile(
@@ -27,18 +26,16 @@ _ANSWER_TAG = re.compile(
 )
 
 
-def span(output: str) -> tuple[str, int, int]:
-    """The output with line ends in place of thoughts, and where the answer in it starts and
-    ends.
-    """
-    without = without_thoughts(output)
-    start, end = _first_turn(without)
-    start, end = _last_tagged(without, start, end)
-    return without, start, end
+def answer_span(output: str) -> tuple[str, int, int]:
+    """The output with line ends in place of thoughts, and start and end of the answer in it."""
+    text = without_thoughts(output)
+    turn_start, turn_end = _first_turn(text)
+    start, end = _last_tagged(text, turn_start, turn_end)
+    return text, start, end
 
 
 def _first_turn(text: str) -> tuple[int, int]:
-    """Where the first turn that has words starts and ends."""
+    """Start and end of the first turn that has words."""
     start = 0
     for token in _END_OF_TURN.finditer(text):
         if text[start : token.start()].strip():
@@ -48,8 +45,14 @@ def _first_turn(text: str) -> tuple[int, int]:
 
 
 def _last_tagged(text: str, start: int, end: int) -> tuple[int, int]:
-    """The inside of the last answer tag that has words; all of the stretch where there is no
-    tag.
+    """Start and end of the answer that tags mark in a turn; of the turn if they mark none.
+
+    The last tag that has words counts. Words after an empty tag are the answer too.
+
+    Args:
+        text: the output without thoughts.
+        start: where the turn starts.
+        end: where the turn ends.
     """
     tags = list(_ANSWER_TAG.finditer(text, start, end))
     inside_end = end
@@ -69,4 +72,5 @@ def _last_tagged(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _closes(tag: re.Match[str]) -> bool:
+    """Whether a match of `_ANSWER_TAG` is a closing tag."""
     return bool(tag["end"] or tag["token_end"] or tag["stage_end"])

@@ -1,11 +1,9 @@
-"""The last question of a prompt: the words by which a repetition of it, or a question about another
-row, is known.
-"""
+"""The last question of a prompt: how to tell its repetition from one about another row."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Final, Literal, NamedTuple
@@ -15,10 +13,10 @@ from figlang_tasks.answers.text import BLANK_LINE
 WORD: Final = re.compile(r"\w+")
 LINE_START: Final = r"(?<=\n)[^\w\n]*"
 COLON: Final = r"[^\w\n:\uff1a]{0,4}[:\uff1a]"
-"""A colon behind a word; marks of emphasis may stand between."""
+"""A colon after a word; marks of emphasis may stand between."""
 
 _FEWEST_WORDS: Final = 3
-"""So many words begin a question; fewer begin many lines of answers."""
+"""So many words begin a question; fewer also begin lines of answers."""
 _MOST_WORDS: Final = 400
 _QUOTES: Final = "\"'\u201c\u2018\u00ab"
 
@@ -44,20 +42,20 @@ _SMALL_WORDS = frozenset(
 )
 
 OpeningKind = Literal["repetition", "other", "fixed", "unknown"]
-"""What stands behind an opening: the row's own texts; those of another row; none, since the prompt
-shows none; or words that may belong to another row, or to an answer."""
+"""What follows an opening: the row's own texts · those of another row · no texts, since the prompt
+shows none · words that may belong to another row, or to an answer."""
 
 
 def plain(text: str) -> str:
-    """A text of the same length, in which lines end in one way and words have no marks of
-    emphasis.
-    """
+    """A text of the same length with plain line ends and apostrophes, and blanks for "_"."""
     return text.translate(_SAME_LENGTH)
 
 
 class _PromptWord(NamedTuple):
+    """A word of the prompt, without capitals, and whether it stands in a text of the row."""
+
     word: str
-    is_of_row: bool  # whether it stands in a text of the row
+    is_of_row: bool
 
 
 @dataclass(frozen=True)
@@ -67,7 +65,7 @@ class Opening:
     Attributes:
         pattern: finds them at the start of a line; its group ``words`` begins with the first of
             them.
-        rest: the words behind them, from the row's first text on; none if the question shows no
+        rest: the words after them, from the row's first text on; none if the question shows no
             text of the row.
         is_short: whether they are so few that they begin many lines of answers ("Idiom: ...") too.
         asks: whether the row's first text is a question itself.
@@ -79,8 +77,11 @@ class Opening:
     asks: bool = False
 
     def compare(self, output: str, start: int) -> tuple[OpeningKind, int]:
-        """What stands behind this opening in an output, from `start` on, and where it ceases to be
-        the prompt's.
+        """What follows this opening in an output, and where the output stops repeating the prompt.
+
+        Args:
+            output: the output.
+            start: where the opening ends in it.
         """
         end = start
         is_in_text = is_in_first_text = True
@@ -93,11 +94,13 @@ class Opening:
             gap = output[end : word.start()]
             if expected.is_of_row:
                 is_other = _ELLIPSIS.search(gap) is None
-            else:  # a longer text that begins as the row's does is another one
+            else:  # A longer text that begins as the row's does is another one.
                 is_other = is_in_text and _TEXT_ENDS.search(gap) is None
-            if is_other and self.is_short and is_in_first_text:
+            if not is_other:
+                return "repetition", end
+            if self.is_short and is_in_first_text:
                 return "unknown", end
-            return "other" if is_other else "repetition", end
+            return "other", end
         return "repetition" if self.rest else "fixed", end
 
 
@@ -113,15 +116,13 @@ class PromptQuestion:
     def __init__(self, prompt: str, shown_texts: Sequence[str]) -> None:
         self._prompt = plain(prompt)
         self._text_spans = _text_spans(self._prompt, [plain(text).strip() for text in shown_texts])
-        self._paragraphs = [
-            0,
-            *(blank.end() for blank in BLANK_LINE.finditer(self._prompt.rstrip())),
-        ]
+        # Where the paragraphs start
+        self._paragraphs = [0]
+        for blank_line in BLANK_LINE.finditer(self._prompt.rstrip()):
+            self._paragraphs.append(blank_line.end())
 
     def end_of_echo(self, output: str, start: int) -> int:
-        """Where the answer in an output starts that repeats the whole prompt first; `start` in any
-        other output.
-        """
+        """Where the prompt ends in an output that repeats it from `start` on; else `start`."""
         end = start
         output_words = WORD.finditer(output.replace("<image>", " " * len("<image>")), start)
         for expected in WORD.findall(self._prompt.replace("<image>", " ")):
@@ -133,17 +134,20 @@ class PromptQuestion:
 
     @cached_property
     def openings(self) -> list[Opening]:
-        """The words that may begin the question: those of the prompt, and of each paragraph with a
-        text of the row.
+        """The words that may begin the question.
+
+        It may begin with the prompt, with its first line, with each paragraph that has a text of
+        the row, with the last sentence before that text, or with a line that leads to it.
         """
-        starts = self._paragraphs_with_texts() or self._paragraphs[-1:]
-        sentences = [self._last_sentence(start) for start in starts]
-        starts += [*sentences, *self._lead(starts[0]), 0]
+        paragraphs = self._paragraphs_with_texts() or self._paragraphs[-1:]
+        sentences = [self._last_sentence(paragraph) for paragraph in paragraphs]
+        starts = [*paragraphs, *sentences, *self._lead(paragraphs[0]), 0]
         openings = [self._opening(start) for start in dict.fromkeys(starts)]
-        return [opening for opening in [*openings, self._first_line()] if opening is not None]
+        openings.append(self._first_line())
+        return [opening for opening in openings if opening is not None]
 
     def _paragraphs_with_texts(self) -> list[int]:
-        """Where the paragraphs start in which a text of the row begins."""
+        """Where the paragraphs start that have the start of a text of the row."""
         starts = []
         ends = [*self._paragraphs[1:], len(self._prompt)]
         for start, end in zip(self._paragraphs, ends, strict=True):
@@ -152,56 +156,65 @@ class PromptQuestion:
         return starts
 
     def _lead(self, paragraph: int) -> list[int]:
-        """Where the paragraph before another one starts, if it is one line that leads to it ("How
-        about this one?").
+        """Where the line starts that leads to a paragraph: "How about this one?"; [] without one.
+
+        It is a paragraph of its own, and does not begin with "Answer".
         """
-        earlier = [start for start in self._paragraphs if start < paragraph][-1:]
-        text = "".join(self._prompt[start:paragraph] for start in earlier).strip()
-        return [] if "\n" in text or _ANSWER.match(text) else earlier
+        earlier = [start for start in self._paragraphs if start < paragraph]
+        if not earlier:
+            return []
+        text = self._prompt[earlier[-1] : paragraph].strip()
+        if "\n" in text or _ANSWER.match(text):
+            return []
+        return earlier[-1:]
 
     def _last_sentence(self, paragraph: int) -> int:
-        """Where the sentence of a paragraph starts that leads to its first text of the row, or else
-        the paragraph.
+        """Where the sentence starts that leads to the first text of the row in a paragraph.
+
+        It is the start of the paragraph if that has one sentence, or no text.
         """
-        texts = [text_start for text_start, _ in self._text_spans if text_start >= paragraph]
-        ends = [
-            sentence.end()
-            for sentence in _SENTENCE_END.finditer(self._prompt, paragraph, *texts[:1])
-        ]
-        return ends[-1] if texts and ends else paragraph
+        text_starts = [text_start for text_start, _ in self._text_spans if text_start >= paragraph]
+        if not text_starts:
+            return paragraph
+        sentence_start = paragraph
+        for sentence_end in _SENTENCE_END.finditer(self._prompt, paragraph, text_starts[0]):
+            sentence_start = sentence_end.end()
+        return sentence_start
 
     def _opening(self, start: int) -> Opening | None:
-        """The opening that starts here, up to the next text of the row; None if it has no words, or
-        too many.
+        """The opening from `start` to the next text of the row; None with no or too many words.
+
+        Without such a text it needs as many words as begin a question.
         """
-        texts = [text_span for text_span in self._text_spans if text_span[0] >= start]
-        fixed = self._prompt[start : texts[0][0]] if texts else self._prompt[start:].rstrip() + "\n"
-        fixed = _PICTURES.sub("", fixed)
-        count = len(WORD.findall(fixed))
-        is_short = count < _FEWEST_WORDS
-        if not 0 < count <= _MOST_WORDS or (is_short and not texts):
+        following_spans = [text_span for text_span in self._text_spans if text_span[0] >= start]
+        if following_spans:
+            fixed_words = self._prompt[start : following_spans[0][0]]
+        else:
+            fixed_words = self._prompt[start:].rstrip() + "\n"
+        fixed_words = _PICTURES.sub("", fixed_words)
+        count = len(WORD.findall(fixed_words))
+        if not 0 < count <= _MOST_WORDS:
             return None
-        if not texts:
-            return Opening(_opening_pattern(fixed))
-        text_start, text_end = texts[0]
+        is_short = count < _FEWEST_WORDS
+        if not following_spans:
+            return None if is_short else Opening(_opening_pattern(fixed_words))
+        text_start, text_end = following_spans[0]
         asks = self._prompt[text_start:text_end].endswith("?")
-        return Opening(_opening_pattern(fixed), self._words_from(text_start), is_short, asks)
+        return Opening(_opening_pattern(fixed_words), self._words_from(text_start), is_short, asks)
 
     def _first_line(self) -> Opening | None:
-        """The first line of the prompt as an opening, where no text of the row stands in it."""
+        """The first line of a long prompt as an opening; None if it has a text of the row."""
+        if len(WORD.findall(self._prompt)) <= _MOST_WORDS:
+            return None
         start = len(self._prompt) - len(self._prompt.lstrip())
         line = self._prompt[start:].partition("\n")[0]
-        is_of_row = any(text_start <= start + len(line) for text_start, _ in self._text_spans)
-        if (
-            is_of_row
-            or not _MOST_WORDS < len(WORD.findall(self._prompt))
-            or len(WORD.findall(line)) < _FEWEST_WORDS
-        ):
+        has_text = any(text_start <= start + len(line) for text_start, _ in self._text_spans)
+        if has_text or len(WORD.findall(line)) < _FEWEST_WORDS:
             return None
         return Opening(_opening_pattern(line + "\n"))
 
     def _words_from(self, start: int) -> list[_PromptWord]:
-        """The words of the prompt from here on."""
+        """The words of the prompt from `start` on."""
         words = []
         text_spans = iter([*self._text_spans, (len(self._prompt), len(self._prompt))])
         text_start, text_end = next(text_spans)
@@ -213,17 +226,18 @@ class PromptQuestion:
 
     @cached_property
     def labels(self) -> re.Pattern[str] | None:
-        """Finds a name of a text ("Claim:") at the start of a line; None where the prompt names
-        none.
-        """
+        """A pattern that finds names such as "Claim:" at line starts; None without such names."""
         names = self._names_of_texts()
         if self._text_spans and _ENTAILMENT.search(self._prompt):
             names += ["claim", "statement", "premise", "hypothesis", "sentence [12AB]"]
-        return _label_pattern(tuple(dict.fromkeys(names))) if names else None
+        if not names:
+            return None
+        return _label_pattern(tuple(dict.fromkeys(names)))
 
     def _names_of_texts(self) -> list[str]:
-        """The names before texts of the row; of several in one block the first, since answers name
-        the parts of it.
+        """The names before texts of the row in the prompt, such as "Claim".
+
+        Of several in one block it is the first alone, since answers name the parts of a block.
         """
         names = []
         end_of_block = None
@@ -244,71 +258,74 @@ class PromptQuestion:
         return _NUMBERED.search(self._prompt) is not None
 
     def is_new_text(self, text: str) -> bool:
-        """Whether a text is that of another row: few of its words are the question's, and it is not
-        about the texts.
+        """Whether a text is another row's: at most half of its words are the question's.
+
+        A text about the image or the claim is an answer and no row's.
         """
         words = _words(text)
         if len(words) < 2 or _ABOUT_TEXTS.search(text):
             return False
-        said = f" {' '.join(words)} "
+        padded_words = f" {' '.join(words)} "
         for start, end in self._text_spans:
-            if f" {' '.join(_words(self._prompt[start:end]))} " in said:
+            if f" {' '.join(_words(self._prompt[start:end]))} " in padded_words:
                 return False
-        telling = [word for word in words if word not in _SMALL_WORDS] or words
-        known = [word for word in telling if word in self._known_words]
-        return len(known) <= len(telling) / 2
+        content_words = [word for word in words if word not in _SMALL_WORDS] or words
+        known_words = [word for word in content_words if word in self._known_words]
+        return len(known_words) <= len(content_words) / 2
 
     @cached_property
     def _known_words(self) -> frozenset[str]:
-        """The words of the question."""
+        """The words of the question, without capitals."""
         start = (self._paragraphs_with_texts() or self._paragraphs[-1:])[0]
         return frozenset(_words(self._prompt[start:]))
 
 
 def _words(text: str) -> list[str]:
+    """The words of a text, without capitals."""
     return [word.casefold() for word in WORD.findall(text)]
 
 
 def _text_spans(prompt: str, shown_texts: Sequence[str]) -> list[tuple[int, int]]:
-    """Where the texts of the row stand in the last question of a prompt; what it does not show is
-    left out.
-    """
+    """Start and end of each text of the row that the last question of a prompt shows."""
     spans = []
     end = len(prompt)
     for text in reversed(shown_texts):
-        start = next(_places(prompt, text, end), None) if WORD.search(text) else None
+        start = _last_start(prompt, text, end) if WORD.search(text) else None
         if start is not None:
             spans.append((start, start + len(text)))
             end = start
     return spans[::-1]
 
 
-def _places(prompt: str, text: str, end: int) -> Iterator[int]:
-    """Yield where a text stands before `end`, the last place first; none where it is a part of a
-    longer word.
-    """
+def _last_start(prompt: str, text: str, end: int) -> int | None:
+    """The last start of a text before `end`, and not as a part of a longer word; else None."""
     start = prompt.rfind(text, 0, end)
     while start >= 0:
-        before = prompt[start - 1 : start] + text[0]
-        behind = text[-1] + prompt[start + len(text) : start + len(text) + 1]
-        if not (len(before) == 2 and before.isalnum()) and not (
-            len(behind) == 2 and behind.isalnum()
-        ):
-            yield start
+        around_start = prompt[start - 1 : start] + text[0]
+        around_end = text[-1] + prompt[start + len(text) : start + len(text) + 1]
+        if not _is_within_word(around_start) and not _is_within_word(around_end):
+            return start
         start = prompt.rfind(text, 0, start + len(text) - 1)
+    return None
+
+
+def _is_within_word(characters: str) -> bool:
+    """Whether these are two characters of one word, and not one at an end of the prompt."""
+    return len(characters) == 2 and characters.isalnum()
 
 
 @lru_cache(maxsize=256)
 def _opening_pattern(fixed: str) -> re.Pattern[str]:
-    """A pattern of these words with these line ends, at the start of a line, or behind "2." or
-    "Question 2:" there.
+    """A pattern that finds the fixed words of a question at the start of a line.
+
+    "2." or "Question 2:" may stand before them. The line ends must be those of `fixed`.
     """
-    lines = [r"[^\w\n]+".join(WORD.findall(line)) for line in fixed.splitlines()]
-    words = r"[^\w\n]*\n\W{0,80}".join(line for line in lines if line)
-    signs_behind = re.split(r"\w", fixed)[-1]
-    if "\n" in signs_behind:
+    word_patterns = [r"[^\w\n]+".join(WORD.findall(line)) for line in fixed.splitlines()]
+    words = r"[^\w\n]*\n\W{0,80}".join(pattern for pattern in word_patterns if pattern)
+    signs_after = re.split(r"\w", fixed)[-1]
+    if "\n" in signs_after:
         end = r"[^\w\n]*(?:\n|\Z)"
-    elif any(quote in signs_behind for quote in _QUOTES):
+    elif any(quote in signs_after for quote in _QUOTES):
         end = rf"[^\w\n]*?[{_QUOTES}]"
     else:
         end = r"(?!\w)"
@@ -318,4 +335,5 @@ def _opening_pattern(fixed: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=64)
 def _label_pattern(names: tuple[str, ...]) -> re.Pattern[str]:
+    """A pattern that finds these names before a colon at the start of a line: "Claim 2:"."""
     return re.compile(rf"{LINE_START}(?:{'|'.join(names)})(?: ?\d{{1,3}})?{COLON}", re.I)

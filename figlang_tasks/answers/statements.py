@@ -1,4 +1,4 @@
-"""What an answer states about the thing that was asked for: "the image contains no metaphor"."""
+"""Sentences that state or deny what was asked for: "the image contains no metaphor"."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from figlang_tasks.answers.text import QUOTED, Answer, Around
 from figlang_tasks.answers.verdict import Evidence
 from figlang_tasks.answers.words import (
     IN_LOOPS,
-    NOTHING_BEHIND,
+    NOTHING_AFTER,
     REFUSAL,
     is_said,
     without_affirming,
@@ -42,11 +42,11 @@ _ALONE = re.compile(r"\W*(?:(?:an?|clear|visual|\w{3,14}ly)\W{1,3}){0,4}\Z", re.
 
 
 def find_statements(answer: Answer, topic: re.Pattern[str]) -> Iterator[Evidence]:
-    """The sentences that say of their subject what was asked for, or deny it (rule ``statement``).
+    """Yield evidence for True or False where a sentence states the topic or denies it.
 
     Args:
         answer: the answer.
-        topic: the thing that was asked for.
+        topic: finds the thing that was asked for.
     """
     for mention, around in answer.mentions(topic):
         value = _stated(around)
@@ -56,14 +56,17 @@ def find_statements(answer: Answer, topic: re.Pattern[str]) -> Iterator[Evidence
 
 @lru_cache(maxsize=IN_LOOPS)
 def _stated(around: Around) -> bool | None:
-    """Whether a sentence says of its subject what a word in it names: False if it denies it, None
-    if neither.
+    """Whether a sentence states what a word in it names: "this is a metaphor".
+
+    False if it denies it, None if it does neither.
     """
-    before = without_affirming(around.before)
-    said = is_said(around.before)
-    if said is None or _OTHER.search(before) or REFUSAL.search(before):
+    before = without_affirming(around.sentence_before)
+    is_affirmed = is_said(around.sentence_before)
+    if is_affirmed is None or _OTHER.search(before) or REFUSAL.search(before):
         return None
-    if not said or NOTHING_BEHIND.match(around.behind):
+    if not is_affirmed or NOTHING_AFTER.match(around.sentence_after):
         return False
-    is_alone = _ALONE.match(before) and not around.behind.strip(" .!")
-    return True if is_alone or _STATES.search(before) else None
+    is_alone = _ALONE.match(before) and not around.sentence_after.strip(" .!")
+    if is_alone or _STATES.search(before):
+        return True
+    return None

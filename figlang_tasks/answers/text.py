@@ -10,20 +10,20 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
 
-from figlang_tasks.answers.output import span
+from figlang_tasks.answers.output import answer_span
 from figlang_tasks.answers.words import ANNOUNCED, IN_LOOPS
 
 QUOTED: Final = "\ufffc"
-"""Stands for each sign of a quoted sentence (`Answer.without_quotations`); in `Around` for all of
-it.
+"""Stands for each sign of a quoted sentence (`Answer.without_quotations`).
+
+In `Around` one such sign stands for the whole sentence.
 """
 
 _LONGEST_END: Final = 1 << 15  # characters of a long answer that are read at each of its ends
 _LEFT_OUT: Final = "\x00"  # stands for what is left out between them; it ends a sentence
-_LOOK: Final = (
-    160  # characters looked at before and behind a word, so that every reader takes linear time
-)
-_LOOK_RAW: Final = 4 * _LOOK  # the same with quotations in full length
+# Characters that are looked at before and after a word, so that every reader takes linear time
+_LOOK: Final = 160
+_LOOK_RAW: Final = 4 * _LOOK  # the same, with quotations in full length
 
 BLANK_LINE: Final = re.compile(r"\n[^\S\n]*\n")
 _SENTENCE_END = re.compile(r"""[\n?!;\x00]|\.(?=["')\]\s]|\Z)""")
@@ -43,9 +43,10 @@ _SENTENCE_GOES_ON = re.compile(r"""["' ,;:)]*[a-z]""")
 
 
 class _Plain(dict[int, str]):
-    """The plain sign of each sign, for `str.translate`; it keeps the length."""
+    """The plain sign for the code of each sign, for `str.translate`; it keeps the length."""
 
     def __missing__(self, code: int) -> str:
+        """The plain letter for a wide, circled or mathematical one; else the sign itself."""
         sign = plain = chr(code)
         if unicodedata.decomposition(sign).startswith(("<wide>", "<circle>", "<font>")):
             plain = unicodedata.normalize("NFKC", sign)
@@ -64,7 +65,7 @@ _PLAIN = _Plain(
             **dict.fromkeys("\u2010\u2011\u2012\u2013\u2212", "-"),
             **dict.fromkeys("\u2192\u21d2\u2234", ":"),
             **dict.fromkeys("\r\u2028\u2029", "\n"),
-            **dict.fromkeys("\u2014|", ";"),  # what stands behind it is a clause of its own
+            **dict.fromkeys("\u2014|", ";"),  # what stands after it is a clause of its own
             "\u3002": ".",
             "\u3001": ",",
             "\u3010": "[",
@@ -75,9 +76,7 @@ _PLAIN = _Plain(
 
 
 def plain_signs(text: str) -> str:
-    """A text of the same length with typographic signs, markup, wide and circled letters as plain
-    ones.
-    """
+    """A text of the same length with plain signs for typographic ones, markup and wide letters."""
     return text.translate(_PLAIN)
 
 
@@ -85,26 +84,26 @@ def plain_signs(text: str) -> str:
 
 
 class Around(NamedTuple):
-    """The text before and behind a word, at most 160 characters each; a quotation counts as one
-    (`without_quotations`).
+    """The text before and after a word, at most 160 characters each.
+
+    A quotation that `Answer.without_quotations` has masked counts as one character.
 
     Attributes:
-        back: what stands before it.
-        before: of that, what belongs to its sentence.
-        behind: the rest of its sentence.
-        asked: whether its sentence ends in a question mark.
+        text_before: what stands before it.
+        sentence_before: of that, what belongs to its sentence.
+        sentence_after: the rest of its sentence.
+        is_in_question: whether its sentence ends in a question mark.
     """
 
-    back: str
-    before: str
-    behind: str
-    asked: bool
+    text_before: str
+    sentence_before: str
+    sentence_after: str
+    is_in_question: bool
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A model's answer: its output without thoughts and special tokens, and without the text around
-    `<answer>`.
+    """A model's answer: its output without thoughts, special tokens and text around `<answer>`.
 
     A thought stands in tags. A closing tag alone ends a thought that the prompt opened; an opening
     one alone begins a thought that never ended: what follows is no answer, nor is what follows the
@@ -123,7 +122,7 @@ class Answer:
     @classmethod
     def of(cls, output: str) -> Answer:
         """The answer in a model's output."""
-        without_thoughts, start, end = span(output)
+        without_thoughts, start, end = answer_span(output)
         raw = without_thoughts[start:end].strip()
         if len(raw) > 2 * _LONGEST_END:
             raw = raw[:_LONGEST_END] + _LEFT_OUT + raw[-_LONGEST_END:]
@@ -136,22 +135,22 @@ class Answer:
     # --- quotations ---
 
     def without_quotations(self, prompt_texts: Sequence[str] = ()) -> Answer:
-        """The same answer, in the text of which signs `QUOTED` stand in place of quoted sentences.
+        """A copy of the answer with `QUOTED` for each sign of quoted sentences in its text.
 
-        A quotation of several words is one, unless it is the answer: alone, announced, or a value
-        of JSON.
+        Quotations of several words are sentences, unless they are the answer: alone, announced, or
+        a value of JSON.
 
         Args:
             prompt_texts: texts of the prompt, which are taken for quotations without quotation
                 marks too.
         """
-        spans = [
-            match.span()
-            for match in _QUOTATION.finditer(self.text)
-            if not self._may_answer(*match.span())
-        ]
+        spans = []
+        for match in _QUOTATION.finditer(self.text):
+            if not self._may_answer(*match.span()):
+                spans.append(match.span())
         for text in prompt_texts:
-            spans += self._places_of(text)
+            spans += self._repetitions_of(text)
+
         pieces = []
         end_of_last = 0
         for start, end in sorted(spans):
@@ -163,13 +162,13 @@ class Answer:
         return replace(self, text="".join(pieces))
 
     def _may_answer(self, start: int, end: int) -> bool:
-        """Whether a quotation is, or may be, the answer."""
+        """Whether the quotation ``text[start:end]`` is, or may be, the answer."""
         is_one_word = len(self.text[start:end].split()) == 1
         is_all = start == 0 and end >= len(self.text) - 1
         return is_one_word or is_all or _announces(self.text[max(0, start - _LOOK) : start])
 
-    def _places_of(self, text: str) -> list[tuple[int, int]]:
-        """Where the answer repeats a text of several words."""
+    def _repetitions_of(self, text: str) -> list[tuple[int, int]]:
+        """Start and end of each repetition of a text in the answer; [] for a single word."""
         words = plain_signs(text).strip(" \"'.,;:!?").split()
         if len(words) < 2:
             return []
@@ -177,61 +176,69 @@ class Answer:
         return [match.span() for match in re.finditer(pattern, self.text, re.I)]
 
     def _masked(self, start: int, end: int) -> str:
-        """A quotation with signs `QUOTED` between its marks; a full stop at its end may end the
-        sentence around it.
+        """The quotation ``text[start:end]`` with `QUOTED` for each sign between its marks.
+
+        A full stop, "!" or "?" at its end becomes a full stop if it ends the sentence around it.
         """
         quotation = self.text[start:end]
         words = quotation.strip("\"'")
-        behind = start + quotation.rindex(words) + len(words)
+        after = start + quotation.rindex(words) + len(words)
         mask = QUOTED * len(words)
-        if words[-1:] in (".", "!", "?") and not _SENTENCE_GOES_ON.match(self.text, behind):
+        if words[-1:] in (".", "!", "?") and not _SENTENCE_GOES_ON.match(self.text, after):
             mask = mask[:-1] + "."
         return quotation.replace(words, mask, 1)
 
     def quoted_beside(self, start: int, end: int) -> list[str]:
         """The quotations in the sentence of ``text[start:end]``, in the model's own words."""
         sentence_start, sentence_end = self._sentence(start, end)
-        first, last = max(sentence_start, start - _LOOK_RAW), min(sentence_end, end + _LOOK_RAW)
-        quotations = _MASKED_QUOTATION.finditer(self.text, first, last)
+        search_from = max(sentence_start, start - _LOOK_RAW)
+        search_to = min(sentence_end, end + _LOOK_RAW)
+        quotations = _MASKED_QUOTATION.finditer(self.text, search_from, search_to)
         return [self.raw[match.start() : match.end()].strip(" .") for match in quotations]
 
     # --- sentences ---
 
     def around(self, start: int, end: int) -> Around:
-        """What stands around ``text[start:end]`` in its sentence."""
+        """The text around ``text[start:end]`` in its sentence."""
         if (start, end) not in self._around_by_span:
             self._around_by_span[start, end] = self._find_around(start, end)
         return self._around_by_span[start, end]
 
     @cached_property
     def _around_by_span(self) -> dict[tuple[int, int], Around]:
-        """What `around` has returned: several rules of a reader look at one word."""
+        """The results of `around`, kept because several rules of a reader look at one word."""
         return {}
 
     def _find_around(self, start: int, end: int) -> Around:
+        """The text around ``text[start:end]``, as `around` keeps it."""
         sentence_start, sentence_end = self._sentence(start, end)
-        back_start = max(0, start - _LOOK_RAW)
-        before_start = max(sentence_start, back_start)
-        behind_end = min(sentence_end, end + _LOOK_RAW)
+        text_start = max(0, start - _LOOK_RAW)
+        before_start = max(sentence_start, text_start)
+        after_end = min(sentence_end, end + _LOOK_RAW)
         return Around(
-            back=_with_short_quotations(self.text[back_start:start])[-_LOOK:],
-            before=_with_short_quotations(self.text[before_start:start])[-_LOOK:],
-            behind=_with_short_quotations(self.text[end:behind_end])[:_LOOK],
-            asked=self.text[sentence_end : sentence_end + 1] == "?",
+            text_before=_with_short_quotations(self.text[text_start:start])[-_LOOK:],
+            sentence_before=_with_short_quotations(self.text[before_start:start])[-_LOOK:],
+            sentence_after=_with_short_quotations(self.text[end:after_end])[:_LOOK],
+            is_in_question=self.text[sentence_end : sentence_end + 1] == "?",
         )
 
     def mentions(
         self, word: re.Pattern[str], echo: re.Pattern[str] | None = None
     ) -> Iterator[tuple[re.Match[str], Around]]:
-        """Yield each place of a word and what stands around it; none in questions or at an edge of
-        `echo`.
+        """Yield each match of a word with the text around it, but none in a question.
+
+        Args:
+            word: the pattern of the word.
+            echo: the pattern of a repetition of the question, such as "yes or no": a word at its
+                start or end is left out.
         """
         edges: set[int] = set()
-        for match in echo.finditer(self.text) if echo else ():
-            edges.update(match.span())
+        if echo is not None:
+            for match in echo.finditer(self.text):
+                edges.update(match.span())
         for match in word.finditer(self.text):
             around = self.around(*match.span())
-            if not around.asked and edges.isdisjoint(match.span()):
+            if not around.is_in_question and edges.isdisjoint(match.span()):
                 yield match, around
 
     @cached_property
@@ -240,7 +247,7 @@ class Answer:
         return [*(match.start() for match in _SENTENCE_END.finditer(self.text)), len(self.text)]
 
     def _sentence(self, start: int, end: int) -> tuple[int, int]:
-        """Where the sentence of ``text[start:end]`` starts and ends."""
+        """Start and end of the sentence of ``text[start:end]``."""
         ends = self.sentence_ends
         number = bisect_left(ends, start)
         sentence_start = ends[number - 1] + 1 if number else 0
@@ -248,10 +255,11 @@ class Answer:
 
 
 @lru_cache(maxsize=IN_LOOPS)
-def _announces(back: str) -> bool:
-    """Whether a text announces the quotation behind it as the answer, or as a value of JSON."""
-    return bool(ANNOUNCED.search(back) or _VALUE_OF_JSON.search(back))
+def _announces(text_before: str) -> bool:
+    """Whether a text announces the quotation after it as the answer, or as a value of JSON."""
+    return bool(ANNOUNCED.search(text_before) or _VALUE_OF_JSON.search(text_before))
 
 
 def _with_short_quotations(text: str) -> str:
+    """A text with one `QUOTED` in place of each masked quotation."""
     return _MASKED_QUOTATION.sub(QUOTED, text) if QUOTED in text else text

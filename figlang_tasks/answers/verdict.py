@@ -1,6 +1,4 @@
-"""One result for all readers, and which part of an output, and which of several answers in it,
-counts.
-"""
+"""The result of all readers, and which of several answers in an output counts."""
 
 from __future__ import annotations
 
@@ -27,8 +25,7 @@ UnreadStatus: TypeAlias = Literal[
 """Outcomes of reading an output in which no answer was found; see `Status`."""
 
 Status: TypeAlias = Literal["read", "scores", UnreadStatus, "no_scores"]
-"""What became of an output: every status that a record may have. A reader finds a value if and only
-if it is `read`.
+"""What became of an output. A reader has a value if and only if its status is `read`.
 
 - read: an answer was found.
 - scores: the output is scores of a backend, which need no reading.
@@ -59,7 +56,14 @@ class Read(Generic[Value]):
 
 
 class Evidence(NamedTuple):
-    """A place in an answer that gives a value."""
+    """A stretch of an answer that gives a value.
+
+    Attributes:
+        value: an option, a label, yes or no; its type depends on the reader.
+        start: where it begins.
+        end: where it ends.
+        rule: the rule that found it.
+    """
 
     value: Any
     start: int
@@ -67,8 +71,8 @@ class Evidence(NamedTuple):
     rule: str
 
 
-def opened(output: str | None) -> Answer | Read[Any]:
-    """The answer in an output, or the result of reading an output that has none.
+def find_answer(output: str | None) -> Answer | Read[Any]:
+    """The answer in an output; a `Read` without a value if the output has no answer.
 
     Raises:
         TypeError: `output` is neither str nor None.
@@ -78,38 +82,37 @@ def opened(output: str | None) -> Answer | Read[Any]:
     if not isinstance(output, str):
         raise TypeError(f"output must be str or None, got {type(output).__name__}")
     answer = Answer.of(output)
-    return (
-        answer if answer.text else Read(None, "empty", "thought" if answer.has_thought else "empty")
-    )
+    if answer.text:
+        return answer
+    return Read(None, "empty", "thought" if answer.has_thought else "empty")
 
 
 def decide(answer: Answer, evidence: Iterable[Evidence]) -> Read[Any] | None:
-    """The common value of evidence of equal weight; None where there is none.
+    """The reading on which pieces of evidence of equal weight agree; None without evidence.
 
     If the values differ, the last counts where a correction stands before it ("No wait, the answer
     is C"; rule ``correction``). Else the answer is ambiguous (rule ``conflict``).
     """
-    in_order = sorted(evidence, key=lambda place: place.start)
-    if not in_order:
+    evidence_in_order = sorted(evidence, key=lambda piece: piece.start)
+    if not evidence_in_order:
         return None
-    last = in_order[-1]
-    different = [place for place in in_order if place.value != last.value]
-    if not different:
+    last = evidence_in_order[-1]
+    contrary = [piece for piece in evidence_in_order if piece.value != last.value]
+    if not contrary:
         return Read(last.value, "read", last.rule)
-    if CORRECTION.search(answer.text, different[-1].end, last.start):
+    if CORRECTION.search(answer.text, contrary[-1].end, last.start):
         return Read(last.value, "read", "correction")
     return Read(None, "ambiguous", "conflict")
 
 
-def by_marks(
+def read_marked_parts(
     output: str | None,
     read: Callable[[Answer], Read[Value]],
     prompt_texts: Sequence[str] | None = None,
     *,
     boxes: bool = True,
 ) -> Read[Value]:
-    """What `read` finds in the parts of an answer that marks single out; in all of it where those
-    say nothing.
+    """What `read` finds in the marked parts of an answer, or in all of it if they say nothing.
 
     Marks are keys of JSON such as ``"answer"``, and LaTeX's boxes. Marked parts with different
     values are ambiguous (rule ``conflict``).
@@ -119,21 +122,28 @@ def by_marks(
         read: reads an answer or a part of it.
         prompt_texts: texts of the prompt; with them `read` sees no quotations
             (`Answer.without_quotations`).
-        boxes: whether boxes are marks; False if `read` knows them.
+        boxes: whether boxes are marks; False if `read` knows them itself.
     """
-    answer = opened(output)
+    answer = find_answer(output)
     if isinstance(answer, Read):
         return answer
 
     def read_part(part: Answer) -> Read[Value]:
-        return read(part if prompt_texts is None else part.without_quotations(prompt_texts))
+        """What `read` finds in a part, without quotations if the texts of the prompt are known."""
+        if prompt_texts is not None:
+            part = part.without_quotations(prompt_texts)
+        return read(part)
 
-    for mark in (_JSON_VALUE, _BOX) if boxes else (_JSON_VALUE,):
+    marks = (_JSON_VALUE, _BOX) if boxes else (_JSON_VALUE,)
+    for mark in marks:
         parts = [answer.part(*match.span("value")) for match in mark.finditer(answer.text)]
-        # A model in a loop writes the same part again and again.
+        # Each part is read once: a model in a loop writes the same part again and again.
         reading_by_part = {part: read_part(part) for part in dict.fromkeys(parts)}
-        readings = [reading_by_part[part] for part in parts]
-        readings = [reading for reading in readings if reading.status != "unreadable"]
+        readings: list[Read[Value]] = []
+        for part in parts:
+            reading = reading_by_part[part]
+            if reading.status != "unreadable":
+                readings.append(reading)
         if len({reading.value for reading in readings if reading.status == "read"}) > 1:
             return Read(None, "ambiguous", "conflict")
         if readings:

@@ -1,6 +1,4 @@
-"""The words by which every reader tells what is announced, denied, compared, left open or
-corrected.
-"""
+"""The words by which every reader tells what is announced, denied, left open or corrected."""
 
 from __future__ import annotations
 
@@ -9,17 +7,18 @@ from functools import lru_cache
 from typing import Final
 
 IN_LOOPS: Final = 128
-"""How many texts around words a function keeps its answers for: a model in a loop writes the same
-around each word.
-"""
+"""How many results functions keep: a model in a loop writes the same around each word."""
 
 CJK: Final = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-"""Signs of Chinese, Japanese and Korean for a class of an expression: Python takes them for letters
-of one word.
+"""Signs of Chinese, Japanese and Korean, for a class of an expression.
+
+Python takes them for letters of one word.
 """
 
 AFTER_NO_WORD: Final = rf"(?<![^\W{CJK}])"
+"""Matches where no word ends; a sign of Chinese, Japanese or Korean may stand before it."""
 BEFORE_NO_WORD: Final = rf"(?![^\W{CJK}])"
+"""Matches where no word begins; a sign of Chinese, Japanese or Korean may follow."""
 
 REFUSAL: Final = re.compile(
     r"\b(?:sorry|unable|not sure|maybe|please provide|not possible|impossible)\b"
@@ -80,9 +79,7 @@ ANNOUNCED: Final = re.compile(
     rf"|{_I_SAY}){_BETWEEN}\Z",
     re.I,
 )
-"""Text before a word that announces it as the answer: "The correct answer is", "Label:", "I would
-say".
-"""
+"""Text before a word that announces it as the answer: "The correct answer is", "I would say"."""
 
 _SURELY = r"(?:certainly|clearly|definitely|thus|therefore|does|do)"
 _DENIED_AS_ANSWER = re.compile(
@@ -114,27 +111,31 @@ CONDITION: Final = re.compile(
 
 
 @lru_cache(maxsize=IN_LOOPS)
-def is_announced(back: str, before: str) -> bool | None:
-    """Whether a text announces the word behind it as the answer: False if it denies that it is,
-    None if neither.
+def is_announced(text_before: str, sentence_before: str) -> bool | None:
+    """Whether a text announces the word after it as the answer; False for "The answer is not ...".
+
+    None if it does neither.
 
     Args:
-        back: the text up to the word.
-        before: of that, what belongs to the sentence of the word.
+        text_before: the text up to the word.
+        sentence_before: of that, what belongs to the sentence of the word.
     """
-    if CONDITION.match(before):
+    if CONDITION.match(sentence_before):
         return None
-    if _DENIED_AS_ANSWER.search(back):
+    if _DENIED_AS_ANSWER.search(text_before):
         return False
-    announcement = ANNOUNCED.search(back) or _CHOSEN.search(back)
+    announcement = ANNOUNCED.search(text_before) or _CHOSEN.search(text_before)
     if announcement is None:
         return None
 
     words = without_affirming(announcement[0])
-    lead = last_clause(before[: max(0, len(before) - len(announcement[0]))])
-    is_denied = DENIAL.search(words) or _NOT_HELD.search(lead)
-    is_left_open = _MODAL.search(words) or _MODAL.search(lead)
-    return None if is_denied or is_left_open else True
+    lead_end = max(0, len(sentence_before) - len(announcement[0]))
+    lead = last_clause(sentence_before[:lead_end])
+    if DENIAL.search(words) or _NOT_HELD.search(lead):
+        return None
+    if _MODAL.search(words) or _MODAL.search(lead):
+        return None
+    return True
 
 
 # --- what a sentence says of a word in it ---
@@ -187,10 +188,9 @@ _ASIDE = re.compile(r"(\b(?:not|never|neither|cannot)|n't),\s[^,.;:]{1,40},(?=\s
 
 @lru_cache(maxsize=IN_LOOPS)
 def without_affirming(text: str) -> str:
-    """A text without phrases whose word of denial denies nothing: "no doubt", "nobody can deny
-    that", "not without".
+    """A text without phrases whose word of denial denies nothing: "no doubt", "not without".
 
-    An aside behind a denial is left out, too.
+    An aside after a denial is left out, too.
     """
     text = _ASIDE.sub(r"\1", _AFFIRMING.sub(" ", text))
     return re.sub(r"\s{2,}", " ", text)
@@ -207,12 +207,12 @@ DENIAL: Final = re.compile(
     re.I,
 )
 """Words that deny what stands in their clause."""
-NOTHING_BEHIND: Final = re.compile(
+NOTHING_AFTER: Final = re.compile(
     r"\A\s(?:absolutely\s)?(?:nothing|none of|neither"
     r"|no (?:part|element|aspect|detail|word|claim|statement|sentence))\b",
     re.I,
 )
-"""Behind a verb: its object denies it, as in "contradicts nothing in the claim"."""
+"""After a verb: its object denies it, as in "contradicts nothing in the claim"."""
 _NOR = re.compile(r"\bnor\b", re.I)
 _REJECTED = re.compile(r"\bliteral\b", re.I)
 _MODAL = re.compile(r"\b(?:may|might|could)\b", re.I)
@@ -226,7 +226,7 @@ _HEDGED = re.compile(
 
 
 def last_clause(text: str) -> str:
-    """The last clause of a text, as far as signs and conjunctions tell."""
+    """The text after its last comma, colon, bracket or conjunction such as "but"."""
     start = 0
     for clause_end in _CLAUSE.finditer(text):
         start = clause_end.end()
@@ -234,23 +234,24 @@ def last_clause(text: str) -> str:
 
 
 def is_hedged(clause: str) -> bool:
-    """Whether a clause leaves open what it says."""
+    """Whether a clause has a word that leaves open what it says: "may", "whether", "unlikely"."""
     return _HEDGED.search(clause) is not None
 
 
 @lru_cache(maxsize=IN_LOOPS)
-def is_said(before: str, behind: str = "") -> bool | None:
-    """Whether a sentence says what a word in it names: False if it denies it, None if it leaves it
-    open.
+def is_said(before: str, after: str = "") -> bool | None:
+    """Whether a sentence affirms what a word in it names: False if it denies it.
+
+    None if it leaves it open, or if it has two denials.
 
     Args:
         before: the sentence up to the word; its last clause counts.
-        behind: the sentence behind it; its first clause counts.
+        after: the sentence after it; its first clause counts.
     """
     clause_before = last_clause(without_affirming(before).rstrip(" :,;\"'(["))
-    clause_behind = _CLAUSE.split(without_affirming(behind).partition(" that ")[0], maxsplit=1)[0]
+    clause_after = _CLAUSE.split(without_affirming(after).partition(" that ")[0], maxsplit=1)[0]
 
-    if is_hedged(clause_before) or is_hedged(clause_behind):
+    if is_hedged(clause_before) or is_hedged(clause_after):
         return None
     denials = len(DENIAL.findall(clause_before))
     if denials > 1:
@@ -258,7 +259,7 @@ def is_said(before: str, behind: str = "") -> bool | None:
     is_denied = (
         denials
         or _NOR.search(clause_before)
-        or DENIAL.search(clause_behind)
-        or _REJECTED.search(clause_behind)
+        or DENIAL.search(clause_after)
+        or _REJECTED.search(clause_after)
     )
     return not is_denied

@@ -139,14 +139,14 @@ def _download_rows(benchmark: Benchmark) -> None:
 
     A part that is missing although others are there is printed with the reason.
     """
-    for request in checks.parts(benchmark, requests_of(benchmark.name)):
-        label = checks.label(request)
+    for request in checks.data_requests(benchmark, requests_of(benchmark.name)):
+        label = checks.request_label(request)
         try:
             documents = benchmark.documents(request)  # downloads them
         except PartMissing as error:
             say(f"{benchmark.name}: {label}: {error}")
             continue
-        rows = checks.rows_of(documents)
+        rows = checks.count_rows(documents)
         _say_downloaded(benchmark, f"{label}: {rows} rows", hub.snapshot(benchmark.source))
 
 

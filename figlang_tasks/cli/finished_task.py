@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from figlang_tasks import scoring
-from figlang_tasks.core.hub import OWN
+from figlang_tasks.core.hub import USER_ROWS
 from figlang_tasks.results import measures, published, results_file
 from figlang_tasks.scoring import OVERALL, Estimates
 from figlang_tasks.scoring.output_warnings import unread_warning
@@ -62,8 +62,8 @@ def read_finished_task(results: Mapping[str, Any], name: str, estimates: Estimat
         rows=most_rows,
         partial=results_file.partial_reason(results, name),
         scorer=metadata.get("explanation_scorer"),
-        # Rows that the user brought have `OWN` in place of a revision.
-        has_user_rows=metadata.get("data_revision") == OWN,
+        # Rows that the user brought have `USER_ROWS` in place of a revision.
+        has_user_rows=metadata.get("data_revision") == USER_ROWS,
         data=dataset_and_part,
     )
     return FinishedTask(

@@ -73,7 +73,7 @@ def _run(arguments: Sequence[str]) -> None:
     is_terminal = sys.stderr.isatty()
     set_up_bars(is_terminal)
 
-    with status.shown(is_evaluation and is_terminal):
+    with status.printing(is_evaluation and is_terminal):
         status.tell("loading lmms-eval and the tasks ...")
 
         # These imports take long, so they come after the line above.
@@ -86,7 +86,7 @@ def _run(arguments: Sequence[str]) -> None:
             _wrap_evaluation(shows_log=_asks_for_log(arguments))
         dispatch()
 
-    failures = notes.noted()  # of the evaluation, of metrics, and of saving
+    failures = notes.take_failures()  # of the evaluation, of metrics, and of saving
     for failure in failures:
         print(printable(f"lmms_eval: {redaction.redacted(failure)}"), file=sys.stderr)
     if failures:
@@ -237,7 +237,7 @@ def _wrap_evaluation(shows_log: bool) -> None:
 
 def _check_arguments(args: argparse.Namespace) -> None:
     """Exit with a message if the harness would answer the arguments with a traceback."""
-    from figlang_tasks.harness.preflight import limit_fault
+    from figlang_tasks.harness.command_checks import limit_fault
 
     if args.tasks is None:
         sys.exit("figlang_tasks: name a task with --tasks NAME (`figlang tasks '*'` lists ours)")
@@ -270,7 +270,7 @@ def _note_failure_of(evaluate: Evaluate, args: argparse.Namespace) -> tuple[Any,
             which_task = message.partition(". Try")[0]  # Behind it: the harness's own advice.
             sys.exit(f"figlang_tasks: {which_task}. {ALL_TASKS}")
         # The harness prints the error and exits with 0; `_run` exits with 1 after a note.
-        notes.note("an evaluation failed, see above")
+        notes.note_failure("an evaluation failed, see above")
         raise
 
 

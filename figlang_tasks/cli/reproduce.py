@@ -11,7 +11,7 @@ import typer
 from figlang_tasks.cli import error_message, say
 from figlang_tasks.core.benchmark import benchmarks, names_with
 from figlang_tasks.core.errors import DataError, FigLangError
-from figlang_tasks.core.text import table
+from figlang_tasks.core.text import markdown_table
 
 Cell: TypeAlias = tuple[str, str, float]
 """What a number is, the number as it was printed, and the number as computed again."""
@@ -52,7 +52,7 @@ def reproduce(
         difference = rounded - Decimal(published)
         differences.append(difference)
         rows.append([label, published, f"{rounded:f}", f"{difference:f}"])
-    say(table(rows))
+    say(markdown_table(rows))
     largest = max(abs(difference) for difference in differences)
     say(
         f"{len(cells)} cells, {differences.count(Decimal(0))} equal, largest difference {largest:f}"

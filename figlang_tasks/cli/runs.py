@@ -12,7 +12,7 @@ import typer
 from figlang_tasks.cli import say, say_json, warn
 from figlang_tasks.cli.options import AsJson
 from figlang_tasks.core.errors import RunError
-from figlang_tasks.core.text import table
+from figlang_tasks.core.text import markdown_table
 from figlang_tasks.report.run_warnings import contradiction_warning
 from figlang_tasks.results import measures
 from figlang_tasks.results.files import find_runs
@@ -78,7 +78,7 @@ def runs(
     if as_json:
         say_json({"runs": listed_tasks, "unreadable": reason_by_unreadable_run})
     elif listed_tasks:
-        say(table([_HEAD, *(_cells(listed) for listed in listed_tasks)]))
+        say(markdown_table([_HEAD, *(_cells(listed) for listed in listed_tasks)]))
     for run, reason in reason_by_unreadable_run.items():
         warn(f"{run}: {reason}")
     if reason_by_unreadable_run:

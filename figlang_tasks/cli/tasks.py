@@ -207,7 +207,7 @@ def _benchmark_line(name: str, rows: str) -> str:
         needs.insert(0, f"scorer {benchmark.scorer}")
     return _overview_line(
         name=name,
-        content=benchmark.about,
+        content=benchmark.summary,
         rows=rows,
         access=benchmark.source.access,
         needs=", ".join(needs),

@@ -1,5 +1,4 @@
-"""The declaration of a benchmark, by which alone the rest of the package knows it, and what task
-files ask of it.
+"""`Benchmark`, which is all that the package knows of a benchmark, and the requests of task files.
 
 A benchmark is a package ``figlang_tasks/benchmarks/NAME`` with a module ``benchmark`` that holds
 its `BENCHMARK`. The package finds it by its folder; no list of benchmarks exists.
@@ -16,13 +15,14 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from figlang_tasks.core.errors import DataError, FigLangError
-from figlang_tasks.core.hub import Source, kept, snapshot
+from figlang_tasks.core.hub import Source, cached, snapshot
 from figlang_tasks.core.optional_modules import OPTIONAL_MODULES
 from figlang_tasks.core.presentation import Parts
 from figlang_tasks.core.request import Request
+from figlang_tasks.core.task_files import TaskConfig
 
 if TYPE_CHECKING:
     import datasets
@@ -36,33 +36,36 @@ PACKAGE = "figlang_tasks.benchmarks"
 
 @dataclass(frozen=True, kw_only=True)
 class Benchmark:
-    """A benchmark. What only some have is in modules of its folder:
-    :mod:`figlang_tasks.core.optional_modules`.
+    """The declaration of a benchmark.
+
+    What only some benchmarks have is in optional modules of their folders
+    (`figlang_tasks.core.optional_modules`).
 
     The module ``benchmark`` is imported for every list of benchmarks. So it imports nothing but
     this class, `Source` and the folders of `figlang_tasks.mini`.
 
     Attributes:
-        name: of its package, its folders of prompts and of task files, and its card
+        name: the name of its package, its folders of prompts and of task files, and its card
             (``docs/cards/NAME.md``).
-        version: of its tasks, ``N-X``; CONTRIBUTING.md says when it rises. All its datasets have
-            the same.
-        prompt_hash: of its prompts (:func:`figlang_tasks.core.prompting.prompt_hash`). A test fails
-            when a prompt changes and this does not.
-        about: what it measures, in at most 39 characters: the line of ``figlang tasks``.
+        version: the version of its tasks, ``N-X``; CONTRIBUTING.md says when it rises. All its
+            datasets have the same.
+        prompt_hash: the hash of its prompts (`figlang_tasks.core.prompting.prompt_hash`). A test
+            fails when a prompt changes and this does not.
+        summary: what it measures, in at most 39 characters: the line of ``figlang tasks``.
         citation: its paper in BibTeX; "" where there is none.
-        sources: its datasets: the published one first, then others that it takes data from, and the
-            shipped one.
-        keys, optional_keys: of requests for its datasets (``dataset_name`` in task files).
+        sources: its datasets: the published one first, then others that it takes data from, then
+            the small one that this package ships.
+        keys: the parameters that each request for its datasets must have.
+        optional_keys: the parameters that a request may also have.
         scorer: the paper's explanation scorer; None where no explanation is scored.
-        needs: what must be installed beside the package, ``java`` or one of its extras, with what
-            it is for.
+        needs: what must be installed beside the package (``java``, or one of its extras), with
+            what it is for.
     """
 
     name: str
     version: str
     prompt_hash: str
-    about: str
+    summary: str
     citation: str = ""
     sources: tuple[Source, ...]
     keys: tuple[str, ...] = ("split",)
@@ -75,10 +78,8 @@ class Benchmark:
         """The published dataset."""
         return self.sources[0]
 
-    def metadata(self, source: Source) -> dict[str, Any]:
-        """What results say of every task on a dataset, whatever the model: version, prompts,
-        revision.
-        """
+    def metadata(self, source: Source) -> dict[str, str]:
+        """The metadata that results have for each task on a dataset, whatever the model."""
         return {
             "version": self.version,
             "prompt_hash": self.prompt_hash,
@@ -87,13 +88,11 @@ class Benchmark:
 
     @property
     def folder(self) -> Path:
-        """The folder of its package, with its published figures (``published.json``), if it has
-        any.
-        """
+        """The folder of its package, which also holds its published figures, if there are any."""
         return Path(str(import_module(f"{PACKAGE}.{self.name}").__file__)).parent
 
     def module(self, name: str) -> ModuleType | None:
-        """Its optional module of this name, imported now; None if it has none.
+        """Import an optional module of the benchmark; None if it has no module of this name.
 
         Args:
             name: a key of `OPTIONAL_MODULES`.
@@ -106,7 +105,7 @@ class Benchmark:
         if find_spec(path) is None:
             return None
         module = import_module(path)
-        missing = [needed for needed in required.defines if not hasattr(module, needed)]
+        missing = [definition for definition in required.defines if not hasattr(module, definition)]
         if missing:
             raise FigLangError(
                 f"{module.__file__} must define {', '.join(missing)}: {required.used_by} needs it."
@@ -116,9 +115,7 @@ class Benchmark:
 
     @property
     def parts(self) -> Parts:
-        """How its parts, the scopes of its measures, are named and pooled: from its module
-        ``parts``.
-        """
+        """The names of its parts, from its module ``parts``; without that module there are none."""
         module = self.module("parts")
         if module is None:
             return Parts()
@@ -126,8 +123,10 @@ class Benchmark:
         return parts
 
     def choice(self, record: Record) -> Choice | None:
-        """The choice that the task behind a record offers, from its module ``choice``; None if its
-        answers choose nothing, or without such a module.
+        """The choice that the task of a record offers, from the module ``choice``.
+
+        Returns:
+            None if answers of the task choose nothing, or if the benchmark has no such module.
         """
         module = self.module("choice")
         if module is None:
@@ -137,7 +136,7 @@ class Benchmark:
 
     @property
     def tasks(self) -> tuple[Task, ...]:
-        """Its kinds of tasks, from its module ``tasks``, which is imported now."""
+        """Its kinds of tasks, from its module ``tasks``, which this imports."""
         tasks: tuple[Task, ...] = import_module(f"{PACKAGE}.{self.name}.tasks").TASKS
         return tasks
 
@@ -146,14 +145,13 @@ class Benchmark:
         for task in self.tasks:
             if task.name == name:
                 return task
-        raise DataError(
-            f"{self.name} has no task {name!r}; it has"
-            f" {', '.join(task.name for task in self.tasks)}"
-        )
+        task_names = ", ".join(task.name for task in self.tasks)
+        raise DataError(f"{self.name} has no task {name!r}; it has {task_names}")
 
     def task_for(self, request: Request) -> Task:
-        """The kind of task that a request is for; if it is for none, the first, whose loader says
-        what is wrong.
+        """The kind of task that a request is for; if it is for none, the first.
+
+        The loader of the first task then raises an error that says what is wrong in the request.
         """
         for task in self.tasks:
             if task.is_for(request):
@@ -161,14 +159,16 @@ class Benchmark:
         return self.tasks[0]
 
     def documents(self, request: Request, check_images: bool = False) -> datasets.Dataset:
-        """The documents for a request, each with the request; a `DataError` has the first faults of
-        the data.
+        """The documents for a request, each with the request in the column ``request``.
+
+        Raises:
+            DataError: the data has faults; the message has the first of them.
         """
         documents = self.task_for(request).documents(request, check_images)
         return documents.add_column("request", [str(request)] * len(documents))
 
     def rows(self, request: Request) -> int | None:
-        """The published number of rows for this request; None if unknown."""
+        """The published number of rows for a request; None if it is unknown."""
         counts = self.module("counts")
         if counts is not None:
             rows: int | None = counts.count(request)
@@ -193,20 +193,22 @@ def names_with(module: str) -> tuple[str, ...]:
 
 @cache
 def benchmarks() -> Mapping[str, Benchmark]:
-    """All benchmarks by name, in the order of their names."""
+    """All benchmarks by name, in alphabetical order."""
     return {name: import_module(f"{PACKAGE}.{name}.benchmark").BENCHMARK for name in names()}
 
 
 @cache
 def sources() -> Mapping[str, Source]:
     """The datasets of all benchmarks by name."""
-    return {
-        source.name: source for benchmark in benchmarks().values() for source in benchmark.sources
-    }
+    sources_by_name: dict[str, Source] = {}
+    for benchmark in benchmarks().values():
+        for source in benchmark.sources:
+            sources_by_name[source.name] = source
+    return sources_by_name
 
 
 def source_of(dataset: str) -> Source:
-    """The source of a dataset; a `DataError` if there is none of that name."""
+    """The dataset of this name; a `DataError` if there is none."""
     if dataset not in sources():
         raise DataError(f"unknown dataset {dataset!r}; known: {', '.join(sources())}")
     return sources()[dataset]
@@ -214,55 +216,64 @@ def source_of(dataset: str) -> Source:
 
 def of_dataset(name: str) -> Benchmark:
     """The benchmark that a dataset belongs to; a `DataError` if there is no such dataset."""
-    known = source_of(name)
-    return next(benchmark for benchmark in benchmarks().values() if known in benchmark.sources)
+    source = source_of(name)
+    return next(benchmark for benchmark in benchmarks().values() if source in benchmark.sources)
 
 
-@kept(maxsize=16)
+@cached(maxsize=16)
 def folder_of(dataset: str) -> Path:
-    """The folder of a dataset on this machine, below which all files lie that its rows may name."""
+    """The local folder of a dataset; the files that its rows name must lie below it."""
     return snapshot(source_of(dataset)).folder
 
 
-# --- what a task file asks for ---
+# --- the request of a task file ---
 
 
 def parse_request(text: object, key: str = "dataset_name") -> tuple[Benchmark, Request]:
-    """The benchmark and the request that a text names: ``dataset_name: FLUTE,part=train,prompt=v2``
-    in a task file.
+    """Read a request such as ``FLUTE,part=train,prompt=v2``; return its benchmark and the request.
 
-    The harness hands the text to ``process_docs`` as the ``config_name`` of its stub, which is
-    ``default`` where a task file has none. It may hold none of ``<>:/\\|?*``.
+    The parameters of the returned request are in the order of the benchmark's keys, so that equal
+    requests are written alike.
+
+    The request is the ``dataset_name`` of a task file. The harness hands it to `process_docs` as
+    the ``config_name`` of its stub, which is ``default`` for a task file without one, and may hold
+    none of ``<>:/\\|?*``.
 
     Args:
-        key: what the text stands under, for messages.
+        text: the request; not always a text, because it may be what a user's file holds.
+        key: the key under which the file has it, for messages.
 
     Raises:
-        DataError: there is no such dataset, or its benchmark does not take these keys.
+        DataError: there is no such dataset, or its benchmark does not take these parameters.
     """
     try:
         benchmark = of_dataset(str(text).partition(",")[0])
     except DataError as error:
         raise DataError(f"{key} is {text!r}: {error}") from error
-    keys, optional_keys = benchmark.keys, benchmark.optional_keys
+    keys = benchmark.keys
+    optional_keys = benchmark.optional_keys
+
+    request: Request | None
     try:
-        given = Request.parse(str(text))
+        request = Request.parse(str(text))
     except DataError:
-        given = None
-    if given is None or not set(keys) <= set(given) <= {*keys, *optional_keys}:
-        needed = "".join(f",{key}=..." for key in keys)
-        optional = "".join(f"[,{key}=...]" for key in optional_keys)
-        raise DataError(f"{key} is {text!r}; it must be DATASET{needed}{optional}")
-    # In one order, so that equal requests are written alike.
-    in_order = tuple((key, given[key]) for key in (*keys, *optional_keys) if key in given)
-    return benchmark, Request(given.dataset, in_order)
+        request = None
+    if request is None or not set(keys) <= set(request) <= {*keys, *optional_keys}:
+        required_form = "".join(f",{key}=..." for key in keys)
+        optional_form = "".join(f"[,{key}=...]" for key in optional_keys)
+        raise DataError(f"{key} is {text!r}; it must be DATASET{required_form}{optional_form}")
+    in_order = {key: request[key] for key in (*keys, *optional_keys) if key in request}
+    return benchmark, Request.of(request.dataset, **in_order)
 
 
 def process_docs(stub: datasets.Dataset) -> datasets.Dataset:
-    """The documents that the task file names, as ``dataset_name: V-FLUTE,split=test``.
+    """The documents of a task: ``process_docs`` of every task file.
 
-    The harness loads a stub with that name, because it cannot load gated or local data with clear
-    errors.
+    The harness cannot load gated or local data with clear errors. So task files let it load a
+    stub, whose ``config_name`` is the request, and this function loads the documents.
+
+    Raises:
+        FigLangError: the request or the data is wrong.
     """
     try:
         benchmark, request = parse_request(stub.config_name)
@@ -273,52 +284,61 @@ def process_docs(stub: datasets.Dataset) -> datasets.Dataset:
         raise FigLangError(f"figlang_tasks: {error}") from error
 
 
-def task_faults(config: Mapping[str, Any]) -> list[Exception]:
-    """What is wrong with the options and the data of a task, before a model is loaded; each message
-    once.
+# --- checks before a model is loaded ---
 
-    `config`: the task's YAML as a dict, with ``model``, ``limit`` and ``offset`` of the run.
+
+def task_faults(config: TaskConfig) -> list[Exception]:
+    """The faults in the options and the data of a task, each message once; empty if there are none.
+
+    Args:
+        config: the task file, with ``model``, ``limit`` and ``offset`` of the run.
     """
     try:
         benchmark, request = parse_request(config.get("dataset_name"))
     except DataError as error:
         return [error]
     task = benchmark.task_for(request)
-
-    def check_options() -> None:
-        task.options.blocks(config)
-
-    def check_data() -> None:
-        documents = task.documents(request, True)
-        chosen(len(documents), config)
-
-    def check_the_rest() -> None:
-        if task.preflight is not None:
-            task.preflight(config, request)
-
-    faults: dict[str, Exception] = {}
-    for check in (check_options, check_data, check_the_rest):
+    faults_by_message: dict[str, Exception] = {}
+    for check in (_check_options, _check_data, _check_preflight):
         try:
-            check()
+            check(task, config, request)
         except (DataError, ValueError) as error:
-            faults.setdefault(str(error), error)
-    return list(faults.values())
+            faults_by_message.setdefault(str(error), error)
+    return list(faults_by_message.values())
 
 
-def chosen(count: int, config: Mapping[str, Any]) -> range:
-    """The places, of `count`, that a run asks; `config` is the YAML of a task with ``limit`` and
-    ``offset``.
+def _check_options(task: Task, config: TaskConfig, request: Request) -> None:
+    task.options.blocks(config)
+
+
+def _check_data(task: Task, config: TaskConfig, request: Request) -> None:
+    documents = task.documents(request, True)  # with its pictures
+    row_range(len(documents), config)
+
+
+def _check_preflight(task: Task, config: TaskConfig, request: Request) -> None:
+    if task.preflight is not None:
+        task.preflight(config, request)
+
+
+def row_range(count: int, config: TaskConfig) -> range:
+    """The indices of the rows, among `count`, that a run evaluates.
+
+    Args:
+        count: the number of rows of the task.
+        config: the task file, with ``limit`` and ``offset`` of the run. A limit below 1 is a share
+            of the rows; None and -1 mean all of them.
 
     Raises:
-        ValueError: `offset` is negative, or skips all rows.
+        ValueError: ``offset`` is negative, or skips all rows.
     """
-    limit, offset = config.get("limit"), config.get("offset") or 0
+    limit = config.get("limit")
+    offset = config.get("offset") or 0
     if not 0 <= offset < count:
         raise ValueError(
             f"--offset {offset}: must be the number of rows to skip at the start, of {count}"
         )
     if limit is None or limit == -1:
         return range(offset, count)
-    return range(
-        offset, min(count, offset + (math.ceil(count * limit) if limit < 1 else int(limit)))
-    )
+    rows = math.ceil(count * limit) if limit < 1 else int(limit)
+    return range(offset, min(count, offset + rows))

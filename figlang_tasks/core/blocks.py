@@ -1,10 +1,10 @@
 """Blocks of a task file: parts that are for some models alone, and which model gets which.
 
 Two keys of a task file may hold blocks beside plain values: the settings of a request
-(``model_specific_generation_kwargs``), which are put upon ``generation_kwargs``, and the options of
-the prompt (``lmms_eval_specific_kwargs``). The harness knows the blocks ``default`` and the name of
-a model. `choose_blocks` adds those for what the class of a model declares, so that no task file
-names classes.
+(``model_specific_generation_kwargs``), which override ``generation_kwargs``, and the options of
+the task (``lmms_eval_specific_kwargs``). The harness knows the block ``default`` and blocks with
+the name of a model. `choose_blocks` adds blocks for what the class of a model declares, so that no
+task file names classes.
 """
 
 from __future__ import annotations
@@ -14,29 +14,34 @@ from dataclasses import dataclass
 from typing import Any
 
 from figlang_tasks.core.score_requests import KEY
+from figlang_tasks.core.task_files import TaskConfig
 
-SETTINGS, OPTIONS = "model_specific_generation_kwargs", "lmms_eval_specific_kwargs"
-"""The keys of a task file that hold blocks."""
+SETTINGS = "model_specific_generation_kwargs"
+"""The key of a task file that holds the blocks of settings."""
+OPTIONS = "lmms_eval_specific_kwargs"
+"""The key of a task file that holds the blocks of options."""
 
 DEFAULT = "default"
-SCORES, ONLY_SCORES = "scores", "only_scores"
-"""Blocks for classes that answer the score request of a task, and for those of them that take the
-text alone.
-"""
+"""The block for every model that has no other."""
+SCORES = "scores"
+"""The block for classes that answer the score request of a task."""
+ONLY_SCORES = "only_scores"
+"""The block for those of them that get only the text, without pictures, when they score."""
 PICTURES_FIRST = "pictures_first"
-"""A block of options: the prompt for models that read all pictures before the text."""
+"""The block of options for models that read all pictures before the text."""
 
-_FOR_SCORES = (SCORES, ONLY_SCORES)
+_SCORE_BLOCKS = (SCORES, ONLY_SCORES)
 
 
 @dataclass(frozen=True)
-class Choice:
-    """The blocks of a task file that a model gets, by name.
+class ChosenBlocks:
+    """The names of the blocks of a task file that a model gets.
 
     Attributes:
-        settings: of `SETTINGS`; ``default`` also where the file has none.
-        options: of `OPTIONS`; likewise.
-        asks_for_scores: whether the model is asked for scores, by that block or for every model.
+        settings: the block of settings (`SETTINGS`); ``default`` if the file has none for it.
+        options: the block of options (`OPTIONS`); ``default`` if the file has none for it.
+        asks_for_scores: whether the model is asked for scores, by its own block or because every
+            model is.
     """
 
     settings: str
@@ -45,26 +50,23 @@ class Choice:
 
 
 def choose_blocks(
-    config: Mapping[str, Any],
-    name: str | None,
-    model_class: type | None,
-    pictures_first: bool = False,
-) -> Choice:
-    """Choose the blocks of a task file for a model: of each key the first that the file has.
+    config: TaskConfig, name: str | None, model_class: type | None, pictures_first: bool = False
+) -> ChosenBlocks:
+    """Choose the blocks of a task file for a model: for each key, the first that the file has.
 
     ============================================  ==========================================
-    what the model answers                        blocks, the first that there is
+    what the model answers                        blocks, the first that the file has
     ============================================  ==========================================
     words                                         its name, ``default``
     words, and reads all pictures before text     its name, ``pictures_first``, ``default``
     scores and words                              its name, ``scores``, ``default``
-    scores, and is shown the text alone for them  its name, ``only_scores``, ``scores``, ``default``
+    scores, and gets only the text for them       its name, ``only_scores``, ``scores``, ``default``
     ============================================  ==========================================
 
-    A model answers scores where its class has the kind of the file's request in
-    ``answers_score_requests``. It is shown the text alone where the class has
-    ``scores_text_alone``, by default where ``answers_words`` is False. ``pictures_first`` has no
-    settings, and stands upon ``default``.
+    A model answers scores if its class lists the kind of the file's score request in
+    ``answers_score_requests``. It gets only the text if the class has ``scores_text_alone``, which
+    is by default the opposite of ``answers_words``. ``pictures_first`` is a block of options
+    only, and overrides the options of ``default``.
 
     Args:
         config: the content of the task file.
@@ -72,113 +74,139 @@ def choose_blocks(
         model_class: None for a class that is known to answer in words alone.
         pictures_first: whether the model reads all pictures of the task before the text.
     """
-    settings, options = config.get(SETTINGS) or {}, config.get(OPTIONS) or {}
-    general_settings = config.get("generation_kwargs") or {}
+    settings = config.get(SETTINGS) or {}
+    options = config.get(OPTIONS) or {}
 
-    scores_text_alone = getattr(model_class, "scores_text_alone", not answers_words(model_class))
-    score_blocks = (ONLY_SCORES, SCORES) if scores_text_alone else (SCORES,)
-    block = _first_block(settings, (name, *score_blocks, DEFAULT))
-    request = {**general_settings, **(settings.get(block) or {})}.get(KEY)
-    if isinstance(request, Mapping) and request.get("kind") in getattr(
-        model_class, "answers_score_requests", ()
-    ):
+    score_blocks = _score_blocks_for(model_class)
+    settings_block = _first_block(settings, (name, *score_blocks, DEFAULT))
+    if _answers_score_request(model_class, _score_request(config, settings_block)):
         options_block = _first_block(options, (name, *score_blocks, DEFAULT))
-        return Choice(settings=block, options=options_block, asks_for_scores=True)
+        return ChosenBlocks(settings=settings_block, options=options_block, asks_for_scores=True)
 
-    block = _first_block(settings, (name, DEFAULT))
-    asks_for_scores = {**general_settings, **(settings.get(block) or {})}.get(KEY) is not None
-    if pictures_first and not asks_for_scores:  # scores are of one picture at a time
+    settings_block = _first_block(settings, (name, DEFAULT))
+    asks_for_scores = _score_request(config, settings_block) is not None
+    if pictures_first and not asks_for_scores:  # Scores are of one picture at a time.
         options_block = _first_block(options, (name, PICTURES_FIRST, DEFAULT))
     else:
         options_block = _first_block(options, (name, DEFAULT))
-    return Choice(settings=block, options=options_block, asks_for_scores=asks_for_scores)
+    return ChosenBlocks(
+        settings=settings_block, options=options_block, asks_for_scores=asks_for_scores
+    )
 
 
-def _first_block(blocks: Mapping[str, Any], names: tuple[str | None, ...]) -> str:
-    """The first name that there is a block of; ``default`` if there is none."""
+def _score_blocks_for(model_class: type | None) -> tuple[str, ...]:
+    """The blocks for scores that a class may get, in the order in which they are looked for."""
+    scores_text_alone = getattr(model_class, "scores_text_alone", not answers_words(model_class))
+    return (ONLY_SCORES, SCORES) if scores_text_alone else (SCORES,)
+
+
+def _first_block(blocks: Mapping[str, object], names: tuple[str | None, ...]) -> str:
+    """The first of the names that is a block; ``default`` if none is."""
     for name in names:
         if name is not None and name in blocks:
             return name
     return DEFAULT
 
 
+def _score_request(config: TaskConfig, settings_block: str) -> object:
+    """The score request in the settings of a task with this block; None if it asks for words."""
+    general_settings = config.get("generation_kwargs") or {}
+    blocks = config.get(SETTINGS) or {}
+    settings = {**general_settings, **(blocks.get(settings_block) or {})}
+    return settings.get(KEY)
+
+
+def _answers_score_request(model_class: type | None, score_request: object) -> bool:
+    """Whether a class declares that it answers score requests of this kind."""
+    if not isinstance(score_request, Mapping):
+        return False
+    return score_request.get("kind") in getattr(model_class, "answers_score_requests", ())
+
+
 def answers_words(model_class: type | None) -> bool:
-    """Whether a class of models answers other requests than those for scores; it does unless it
-    declares otherwise.
-    """
+    """Whether a model class answers requests for words; True unless it declares otherwise."""
     return bool(getattr(model_class, "answers_words", True))
 
 
 # --- what stands in the chosen blocks ---
 
 
-def chosen_as_default(config: Mapping[str, Any], choice: Choice) -> dict[str, Any]:
-    """A task file whose blocks for scores, if they were chosen, stand in place of ``default``: the
-    harness takes it.
+def with_blocks_as_default(config: TaskConfig, blocks: ChosenBlocks) -> dict[str, Any]:
+    """A copy of a task file in which chosen blocks for scores replace ``default``.
+
+    The harness takes ``default`` for every model. Other blocks stay as they are.
     """
     changed = dict(config)
-    for key, block in ((SETTINGS, choice.settings), (OPTIONS, choice.options)):
-        if block in _FOR_SCORES:
+    for key, block in ((SETTINGS, blocks.settings), (OPTIONS, blocks.options)):
+        if block in _SCORE_BLOCKS:
             changed[key] = {**config[key], DEFAULT: config[key][block]}
     return changed
 
 
-def give_blocks(task: Any, choice: Choice) -> None:
-    """Give a task that the harness has built with ``default`` the blocks that were chosen in its
-    place.
+def apply_blocks(task: Any, blocks: ChosenBlocks) -> None:
+    """Change a task, which the harness has built with ``default``, to the chosen blocks.
 
-    What was chosen stands in every results file: in `OPTIONS`, and for pictures first in
-    ``prompt_hash``, by which runs are compared.
+    Every results file holds the options that were chosen. For ``pictures_first``, ``prompt_hash``
+    says so too, because runs are compared by it.
+
+    Args:
+        task: a ``ConfigurableTask`` of the harness.
     """
     config = task.config
-    if choice.settings in _FOR_SCORES:
+    if blocks.settings in _SCORE_BLOCKS:
         settings = config.model_specific_generation_kwargs
-        config.model_specific_generation_kwargs = {**settings, DEFAULT: settings[choice.settings]}
-        config.generation_kwargs.update(settings[choice.settings])
+        config.model_specific_generation_kwargs = {**settings, DEFAULT: settings[blocks.settings]}
+        config.generation_kwargs.update(settings[blocks.settings])
 
-    if choice.options in _FOR_SCORES:
+    if blocks.options in _SCORE_BLOCKS:
         options = config.lmms_eval_specific_kwargs
-        block = options[choice.options]
-        # The harness has put the values of `default` beside the blocks.
+        block = options[blocks.options]
+        # The harness has written the values of `default` beside the blocks.
         without_default = {
             key: value for key, value in options.items() if key not in options.get(DEFAULT, {})
         }
-        _give_options(task, {**without_default, DEFAULT: block, **block})
+        _set_options(task, {**without_default, DEFAULT: block, **block})
 
-    if choice.options == PICTURES_FIRST:
+    if blocks.options == PICTURES_FIRST:
         options = config.lmms_eval_specific_kwargs
-        _give_options(task, {**options, **options[PICTURES_FIRST]})
+        _set_options(task, {**options, **options[PICTURES_FIRST]})
         if isinstance(config.metadata, dict):
             prompt_hash = f"{config.metadata.get('prompt_hash')}+{PICTURES_FIRST}"
             config.metadata = {**config.metadata, "prompt_hash": prompt_hash}
 
 
-def _give_options(task: Any, options: Mapping[str, Any]) -> None:
-    """Replace the options of a task, which the harness holds in two places."""
-    task.lmms_eval_specific_kwargs = task.config.lmms_eval_specific_kwargs = options
+def _set_options(task: Any, options: Mapping[str, Any]) -> None:
+    """Replace the options of a task, which the harness holds twice."""
+    task.lmms_eval_specific_kwargs = options
+    task.config.lmms_eval_specific_kwargs = options
 
 
-def options_by_block(config: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The options that a task file has for each model, put together as the harness does.
+def options_by_block(config: TaskConfig) -> list[dict[str, Any]]:
+    """The options that models get from a task file, one dict for each case, as the harness merges.
 
-    ``default``, and a block that may take its place, adds to what stands outside of blocks; a block
-    with the name of a model stands alone. What stands outside is for models without a block where
-    there is no ``default``.
+    ``default``, and a block that may take its place, overrides what stands outside of blocks. A
+    block with the name of a model stands alone. If there is no ``default``, models without a block
+    get what stands outside.
     """
     options = config.get(OPTIONS) or {}
-    blocks = {name: block for name, block in options.items() if isinstance(block, Mapping)}
-    outside = {name: value for name, value in options.items() if name not in blocks}
-
-    combined = []
-    for name, block in blocks.items():
-        if name in (DEFAULT, *_FOR_SCORES):
-            combined.append({**outside, **block})
-        elif name == PICTURES_FIRST:
-            combined.append({**outside, **blocks.get(DEFAULT, {}), **block})
+    blocks: dict[str, Mapping[str, Any]] = {}
+    outside: dict[str, Any] = {}
+    for name, option in options.items():
+        if isinstance(option, Mapping):
+            blocks[name] = option
         else:
-            combined.append(dict(block))
+            outside[name] = option
+
+    options_of_cases: list[dict[str, Any]] = []
+    for name, block in blocks.items():
+        if name in (DEFAULT, *_SCORE_BLOCKS):
+            options_of_cases.append({**outside, **block})
+        elif name == PICTURES_FIRST:
+            options_of_cases.append({**outside, **blocks.get(DEFAULT, {}), **block})
+        else:
+            options_of_cases.append(dict(block))
     if DEFAULT not in blocks:
-        has_models_without_block = config.get("model") not in (None, *blocks)
-        if outside or has_models_without_block or not blocks:
-            combined.append(outside)
-    return combined
+        is_for_model_without_block = config.get("model") not in (None, *blocks)
+        if outside or is_for_model_without_block or not blocks:
+            options_of_cases.append(outside)
+    return options_of_cases

@@ -1,4 +1,4 @@
-"""What a card of the report's gallery is: plain data, which the page's script shows as text."""
+"""The form of a card of the report's gallery: plain data, which the page's script shows as text."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.record import Document, Record
 
 Texts: TypeAlias = list[tuple[str, Any]]
-"""Texts with their names; one that is None or empty is not shown."""
+"""Texts with their names; the page leaves out those that are None or empty."""
 
 
-class Shown(TypedDict, total=False):
+class CardPicture(TypedDict, total=False):
     """A picture of a card.
 
     Attributes:
-        name: by which its benchmark finds it.
-        label: what stands beside it: its letter or place.
+        name: the name by which its benchmark finds it.
+        label: what stands beside it: its letter or position.
         role: what it is in its row.
-        right: whether it is right; not there for others.
-        picture: its number in the gallery in place of `name`, which the report adds; None if it is
-            not at hand.
+        right: whether it is right; missing for pictures that are neither right nor wrong.
+        picture: its number in the gallery, which the report writes in place of `name`; None if the
+            picture is not at hand.
     """
 
     name: str
@@ -35,20 +35,23 @@ class Card(TypedDict, total=False):
     """A row of a task. The report adds `task`, `id`, `prompt` and `answers`.
 
     Attributes:
-        source: which part of the benchmark the row is of.
+        source: the part of the benchmark that the row is from.
         facts: what was asked.
         gold: what is right.
         reference: the reference explanation.
-        pictures: what is shown.
+        pictures: the pictures of the row.
         boxes: the annotated boxes: left, top, right and bottom of each.
-        answers: of each run that has the row.
+        task: the name of the task.
+        id: the id of the row.
+        prompt: what the model was asked, word for word.
+        answers: the answer of each run that has the row.
     """
 
     source: str
     facts: Texts
     gold: Texts
     reference: str
-    pictures: list[Shown]
+    pictures: list[CardPicture]
     boxes: Sequence[Sequence[float]]
     task: str
     id: str
@@ -57,24 +60,27 @@ class Card(TypedDict, total=False):
 
 
 class Answer(TypedDict, total=False):
-    """An answer to a row. The report adds `run`, `prompt` (if it is another than the card's) and
-    `output`.
+    """An answer to a row.
+
+    The report adds `run`, `output`, and `prompt` if it differs from that of the card.
 
     Attributes:
-        predicted: what was read, in short.
+        predicted: what was read in the answer, in short.
         outcome: one of the outcomes below.
-        status: how it was read.
-        rule: which rule read it.
-        said: what else there is to say of it.
-        explanation: the model's.
-        score: of the answer, 0 to 1.
-        score_name: what the score is of.
-        scores: its parts.
-        chosen: the place of the chosen picture; None if none was chosen.
-        values: of each picture, by place.
+        status: what became of the output.
+        rule: the name of the rule that read it.
+        said: other texts about it, with their names.
+        explanation: the model's explanation.
+        score: the score of the answer, 0 to 1.
+        score_name: the name of that score.
+        scores: the scores that `score` is made of, by name.
+        chosen: the position of the chosen picture; None if none was chosen.
+        values: the values that the model gave to pictures, by position.
         ranked: whether these values order the pictures.
-        boxes: the model's.
-        run: number of the run.
+        boxes: the boxes that the model gave.
+        run: the number of the run.
+        prompt: what the model was asked.
+        output: the whole output.
     """
 
     predicted: Any
@@ -95,54 +101,76 @@ class Answer(TypedDict, total=False):
     output: str
 
 
-RIGHT, WRONG, NO_ANSWER, OPEN = "right", "wrong", "no answer", "open"
-"""Outcomes; ``open``: an answer in words that no exact comparison decides."""
+RIGHT = "right"
+WRONG = "wrong"
+NO_ANSWER = "no answer"
+OPEN = "open"
+"""The outcome of an answer in words that no exact comparison decides."""
 YES = {1: "yes", 0: "no"}
 
 _LONGEST = 6000  # characters of a text; scores of 1,000 candidates are longer
 
 
-def clip(text: Any, most: int = _LONGEST) -> str:
-    """A text, its end left out where it is too long."""
-    whole = str(text)
-    return (
-        whole if len(whole) <= most else f"{whole[:most]} … ({len(whole) - most:,} more characters)"
-    )
+def clip(text: object, most: int = _LONGEST) -> str:
+    """A text of at most `most` characters; a longer one ends in a note of how many more it has."""
+    full_text = str(text)
+    if len(full_text) <= most:
+        return full_text
+    return f"{full_text[:most]} … ({len(full_text) - most:,} more characters)"
 
 
 def no_choice(record: Record) -> tuple[str, bool]:
-    """What is shown of a record without a choice, and whether the model answered: scores that tie
-    are an answer.
+    """What a card shows for a record without a choice, and whether the model has answered.
+
+    A model whose scores tie has answered.
     """
-    return ("none: a tie", True) if record["status"] == "scores" else ("none", False)
+    if record["status"] == "scores":
+        return "none: a tie", True
+    return "none", False
 
 
 def outcome(is_right: bool, is_answered: bool = True, otherwise: str = WRONG) -> str:
-    """The outcome of an answer; `otherwise` is that of one which is not right."""
+    """The outcome of an answer; `otherwise` is that of an answer that is not right."""
     if not is_answered:
         return NO_ANSWER
     return RIGHT if is_right else otherwise
 
 
 def plain_card(data: DataId, records: Sequence[Record], document: Document) -> Card:
-    """A row as a card of its texts, for benchmarks that show nothing else."""
+    """The card of a row with its texts, its gold label and its picture.
+
+    For benchmarks that show nothing else. They all take the same arguments.
+
+    Args:
+        data: not used.
+        records: those of the row, of which the first is taken.
+        document: None if the row is not at hand; the card then has no texts.
+    """
     record = records[0]
-    texts = [(name, text) for name, text in (document or {}).items() if isinstance(text, str)]
+    facts: Texts = []
+    for name, text in (document or {}).items():
+        if isinstance(text, str) and name not in ("id", "data"):
+            facts.append((name, text))
     return {
-        "facts": [(name, text) for name, text in texts if name not in ("id", "data")],
+        "facts": facts,
         "gold": [("gold", record["gold"])] if "gold" in record else [],
         "pictures": [{"name": record["id"], "label": "", "role": ""}],
     }
 
 
 def plain_answer(record: Record, answer_field: str) -> Answer:
-    """What was read from an answer, which is right if it is the gold label, for benchmarks that
-    show nothing else.
+    """The answer of a record with what was read in it, for benchmarks that show nothing else.
+
+    It is right if it is the gold label, and open if the record has no gold label.
+
+    Args:
+        record: the record.
+        answer_field: its field with what was read; None in it is no answer.
     """
     predicted = record[answer_field]
     is_answered = predicted is not None
     if "gold" in record:
-        judged = outcome(predicted == record["gold"], is_answered)
+        answer_outcome = outcome(predicted == record["gold"], is_answered)
     else:
-        judged = outcome(False, is_answered, OPEN)
-    return {"predicted": predicted if is_answered else "none", "outcome": judged}
+        answer_outcome = outcome(False, is_answered, otherwise=OPEN)
+    return {"predicted": predicted if is_answered else "none", "outcome": answer_outcome}

@@ -1,9 +1,9 @@
-"""A server's reply to a chat completion of OpenAI's protocol, in a form that is safe to read.
+"""Reads a server's reply to a request for a chat completion of OpenAI's protocol.
 
-Servers differ, and gateways answer in their place. What cannot be read as a chat completion is a
-`ReplyFault`, whose message names the server, says what is wrong, and what to do. What is no part of
-the answer, such as the count of tokens, is left out where it cannot be read: the answer is paid
-for.
+Servers differ, and gateways answer in their place. A reply that cannot be read as a chat completion
+is a `ReplyFault`, whose message names the server and says what is wrong and what to do. What is no
+part of the answer, such as the count of tokens, is left out if it cannot be read, because the
+answer is paid for.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, TypeAlias
 
 from loguru import logger
 from pydantic import (
@@ -38,16 +38,16 @@ NO_LOGPROBS = (
 _REMEDY = "Look into the log of the server, or use another server"
 
 _LONGEST_REPLY = 64_000_000  # bytes: more than any limit of tokens allows
-_SHOWN = 100  # characters of a reply or an error that a message shows
+_QUOTED = 100  # characters of a reply or an error that a message quotes
 
-_TEXT_PARTS = {"text": "text", "output_text": "text"}
-"""The field with the text in parts of a content, by the type of the part."""
-_KNOWN_PARTS = (*_TEXT_PARTS, "refusal", "thinking", "reasoning")
-_ROUNDING = 1e-3  # so far above 0 the logprob of a certain token may lie
+_TEXT_FIELDS = {"text": "text", "output_text": "text"}
+"""The field with the text in a part of a content, by the type of the part."""
+_KNOWN_PART_TYPES = (*_TEXT_FIELDS, "refusal", "thinking", "reasoning")
+_LARGEST_LOGPROB = 1e-3  # servers round, and the logprob of a certain token may lie above 0
 
 
 class ReplyFault(ValueError):
-    """A reply is no chat completion, or lacks what was asked for."""
+    """A reply is no chat completion, or lacks what the request asked for."""
 
 
 class NoText(ReplyFault):
@@ -57,23 +57,26 @@ class NoText(ReplyFault):
 # --- the form of a reply ---
 
 
+# Servers fill the fields of type `object` in many ways. They are checked where they are used.
+
+
 class _Message(BaseModel):
-    content: Any = None
-    refusal: Any = None
-    tool_calls: Any = None
+    content: object = None
+    refusal: object = None
+    tool_calls: object = None
 
 
 class _Choice(BaseModel):
     message: _Message
-    finish_reason: Any = None
-    logprobs: Any = None
-    error: Any = None
+    finish_reason: object = None
+    logprobs: object = None
+    error: object = None
 
 
 class _Completion(BaseModel):
     choices: Annotated[list[_Choice], Field(min_length=1)]
-    model: Any = None
-    usage: Any = None
+    model: object = None
+    usage: object = None
 
 
 class _TopToken(BaseModel):
@@ -101,16 +104,15 @@ class ChatReply:
 
     Attributes:
         server: its address, for messages.
-        text: what the model said, or the words of its refusal. Empty if it said nothing.
-        refusal: ``refusal`` or ``content_filter`` where there is a refusal in place of an answer;
-            "" for an answer.
+        text: the model's answer, or the words of its refusal. Empty if it said nothing.
+        refusal: ``refusal`` or ``content_filter`` if the answer was refused; "" for an answer.
         finish_reason: why the answer ended, in the server's word; "" if it gives none.
         served_by: the model's name as the server has it; "" if it gives none.
         tokens_read: tokens of the request as the server counts them; None if it does not.
-        tokens_written: the same of the answer, with thoughts.
-        tokens_thought: how many tokens of the answer are thoughts.
-        calls_tools: the model asks for tools, and has not answered yet.
-        logprobs: as the server sent them; see `first_tokens`.
+        tokens_written: tokens of the answer, with its thoughts; None if the server does not count.
+        tokens_thought: tokens of these thoughts alone; None if the server does not count.
+        calls_tools: whether the model asks for tools, and has not answered yet.
+        logprobs: the logprobs as the server sent them; `first_tokens` reads them.
     """
 
     server: str
@@ -122,7 +124,7 @@ class ChatReply:
     tokens_written: int | None = None
     tokens_thought: int | None = None
     calls_tools: bool = False
-    logprobs: Any = None
+    logprobs: object = None
 
     @property
     def is_truncated(self) -> bool:
@@ -130,7 +132,7 @@ class ChatReply:
         return self.finish_reason == "length"
 
     def first_tokens(self) -> TokenLogprobs:
-        """The most probable first tokens of the answer.
+        """The most probable first tokens of the answer, with their logprobs (at most 0).
 
         Raises:
             ReplyFault: the server sent none, or a number that is no logarithm of a probability.
@@ -139,7 +141,7 @@ class ChatReply:
             logprobs = _Logprobs.model_validate({} if self.logprobs is None else self.logprobs)
         except ValidationError as error:
             raise ReplyFault(
-                f"{self.server} sent unknown logprobs: {_fault(error)}. {_REMEDY}"
+                f"{self.server} sent unknown logprobs: {_first_fault(error)}. {_REMEDY}"
             ) from error
         top_tokens = logprobs.content[0].top_logprobs if logprobs.content else None
         if not top_tokens:
@@ -147,7 +149,7 @@ class ChatReply:
 
         tokens: TokenLogprobs = []
         for top_token in top_tokens:
-            if math.isnan(top_token.logprob) or top_token.logprob > _ROUNDING:
+            if math.isnan(top_token.logprob) or top_token.logprob > _LARGEST_LOGPROB:
                 raise ReplyFault(
                     f"{self.server} sent {top_token.logprob:g} as the logprob of"
                     f" {brief(top_token.token)}, which is the logarithm of no probability."
@@ -163,8 +165,12 @@ class ChatReply:
 def read_reply(body: bytes, server: str) -> ChatReply:
     """Read the body of a reply that came without an error of HTTP.
 
+    Args:
+        body: the body.
+        server: the address of the server, for messages (`address`).
+
     Raises:
-        ReplyFault: it is no chat completion.
+        ReplyFault: the body is no chat completion.
     """
     completion = _completion(body, server)
     choice = completion.choices[0]
@@ -174,19 +180,20 @@ def read_reply(body: bytes, server: str) -> ChatReply:
         )
 
     finish_reason = choice.finish_reason if isinstance(choice.finish_reason, str) else ""
-    text, refusal = _words(choice.message, server)
+    text, refusal = _text_and_refusal(choice.message, server)
     if finish_reason == "content_filter" and not refusal:
         refusal = finish_reason
 
+    served_by = ""
+    if isinstance(completion.model, str):
+        served_by = printable(completion.model, LONGEST_NAME)
     usage = completion.usage if isinstance(completion.usage, Mapping) else {}
     return ChatReply(
         server=server,
         text=text,
         refusal=refusal,
         finish_reason=finish_reason,
-        served_by=(
-            printable(completion.model, LONGEST_NAME) if isinstance(completion.model, str) else ""
-        ),
+        served_by=served_by,
         tokens_read=_token_count(usage, "prompt_tokens"),
         tokens_written=_token_count(usage, "completion_tokens"),
         tokens_thought=_token_count(usage.get("completion_tokens_details"), "reasoning_tokens"),
@@ -196,36 +203,38 @@ def read_reply(body: bytes, server: str) -> ChatReply:
 
 
 def _completion(body: bytes, server: str) -> _Completion:
-    """A body in the form of a chat completion."""
+    """Check that a body has the form of a chat completion; a `ReplyFault` if it has not."""
     if len(body) > _LONGEST_REPLY:
         raise ReplyFault(
             f"{server} sent {len(body):,} bytes, which is more than an answer. {_REMEDY}"
         )
     try:
-        value = json.loads(body)
+        reply = json.loads(body)
     except RecursionError:
         raise _no_completion(server, "it is nested too deeply", body) from None
     except ValueError:
         raise _no_completion(server, "it is no JSON", body) from None
-    if not isinstance(value, Mapping):
+    if not isinstance(reply, Mapping):
         raise _no_completion(server, "it is no JSON object", body)
-    if value.get("error") and not value.get("choices"):
-        message = _error_message(value["error"])
+    if reply.get("error") and not reply.get("choices"):
+        message = _error_message(reply["error"])
         raise ReplyFault(f"{server} sent an error in place of an answer: {message}. {_REMEDY}")
     try:
-        return _Completion.model_validate(value)
+        return _Completion.model_validate(reply)
     except ValidationError as error:
-        raise _no_completion(server, _fault(error), body) from error
+        raise _no_completion(server, _first_fault(error), body) from error
 
 
-def _fault(error: ValidationError) -> str:
-    """The first field of another form, without the names of our classes."""
-    return first_fault(error).replace("dictionary", "object").partition(" or instance of ")[0]
+def _first_fault(error: ValidationError) -> str:
+    """The first field of the reply that is not valid, in the words of JSON and not of Python."""
+    fault = first_fault(error).replace("dictionary", "object")
+    # pydantic writes "... or instance of" and the name of our class.
+    return fault.partition(" or instance of ")[0]
 
 
 def _no_completion(server: str, fault: str, body: bytes) -> ReplyFault:
-    """What is said of a reply that is no chat completion."""
-    start = printable(body[: 2 * _SHOWN].decode("utf-8", "replace"), _SHOWN)
+    """The error for a reply that is no chat completion, which quotes its beginning."""
+    start = printable(body[: 2 * _QUOTED].decode("utf-8", "replace"), _QUOTED)
     return ReplyFault(
         f"{server} sent no chat completion ({fault}). Check that the address is of OpenAI's"
         f" protocol and the server well. It sent: {start or 'nothing'}"
@@ -233,62 +242,81 @@ def _no_completion(server: str, fault: str, body: bytes) -> ReplyFault:
 
 
 def _error_message(error: object) -> str:
-    """What an error says that a server sent in place of an answer."""
+    """The message of an error that a server sent in place of an answer.
+
+    Args:
+        error: an object of JSON with ``message``, or the message itself.
+    """
     message = error.get("message") if isinstance(error, Mapping) else error
     if isinstance(message, str):
-        return printable(message.rstrip("."), _SHOWN)
+        return printable(message.rstrip("."), _QUOTED)
     return brief(error)
 
 
-def _words(message: _Message, server: str) -> tuple[str, str]:
-    """What a message says, and ``refusal`` if that is a refusal, else ""."""
-    content, refusal = message.content, message.refusal
-    no_text: list[Any] = []
+def _text_and_refusal(message: _Message, server: str) -> tuple[str, str]:
+    """The text of a message, and ``refusal`` if that is a refusal, else "".
+
+    Raises:
+        NoText: the content is no text, and there is no refusal.
+    """
+    content = message.content
+    refusal = message.refusal
+    unreadable: list[object] = []
     if isinstance(content, list):
-        no_text = [part for part in content if not _is_known(part)]
+        unreadable = [part for part in content if not _is_known(part)]
         refusal = refusal or _text_of_parts(content, {"refusal": "refusal"})
-        content = _text_of_parts(content, _TEXT_PARTS)
+        content = _text_of_parts(content, _TEXT_FIELDS)
     elif content is not None and not isinstance(content, str):
-        no_text = [content]
+        unreadable = [content]
 
     if isinstance(refusal, str) and refusal.strip():
         return refusal, "refusal"
-    if no_text:
+    if unreadable:
         raise NoText(
-            f"{server} sent {brief(no_text[0])} as the content of the answer, which is no text."
+            f"{server} sent {brief(unreadable[0])} as the content of the answer, which is no text."
             f" {_REMEDY}"
         )
-    return content or "", ""
+    return (content if isinstance(content, str) else ""), ""
 
 
-def _kind_of(part: object) -> str:
-    """The type that a part of a content says it has."""
-    kind = part.get("type") if isinstance(part, Mapping) else None
-    return kind if isinstance(kind, str) else ""
+def _type_of(part: object) -> str:
+    """The type that a part of a content says it has; "" if it says none."""
+    part_type = part.get("type") if isinstance(part, Mapping) else None
+    return part_type if isinstance(part_type, str) else ""
 
 
-def _is_known(part: Any) -> bool:
-    """Whether a part of a content is of a known type, and its text, if it should have one, is a
-    text.
+def _is_known(part: object) -> bool:
+    """Whether a part of a content is of a known type, and holds a text if its type has one."""
+    part_type = _type_of(part)
+    if part_type in _TEXT_FIELDS:
+        return isinstance(part, Mapping) and isinstance(part.get(_TEXT_FIELDS[part_type]), str)
+    return part_type in _KNOWN_PART_TYPES
+
+
+def _text_of_parts(parts: list[object], field_by_type: Mapping[str, str]) -> str:
+    """The texts of the parts of some types, joined.
+
+    Args:
+        parts: the parts of a content.
+        field_by_type: the field with the text, for each of the types.
     """
-    kind = _kind_of(part)
-    return kind in _KNOWN_PARTS and (
-        kind not in _TEXT_PARTS or isinstance(part.get(_TEXT_PARTS[kind]), str)
-    )
-
-
-def _text_of_parts(parts: list[Any], field_by_kind: Mapping[str, str]) -> str:
-    """The texts of some kinds of parts, joined."""
     texts: list[str] = []
     for part in parts:
-        field = field_by_kind.get(_kind_of(part))
-        if field and isinstance(part.get(field), str):
-            texts.append(part[field])
+        field = field_by_type.get(_type_of(part))
+        if field is not None and isinstance(part, Mapping):
+            text = part.get(field)
+            if isinstance(text, str):
+                texts.append(text)
     return "".join(texts)
 
 
 def _token_count(usage: object, name: str) -> int | None:
-    """A number of tokens that a server reports; None if it does not."""
+    """A number of tokens that a server reports; None if it reports none, or no plausible number.
+
+    Args:
+        usage: the part of the reply with the numbers, of any form.
+        name: the name of the number.
+    """
     if not isinstance(usage, Mapping):
         return None
     try:
@@ -311,11 +339,13 @@ def address(base_url: object) -> str:
 _VERSION = re.compile(r"[-@:](?:\d{3,8}(?:-\d\d){0,2}|latest|free)")
 
 
-def is_same_model(asked: str, served: str) -> bool:
-    """Whether two names are of one model: one may have a date, a version or an owner more than the
-    other.
+def is_same_model(requested: str, served: str) -> bool:
+    """Whether two names are of one model, of which one may have a date, a version or an owner more.
+
+    The order of the names does not matter.
     """
-    names = [asked.casefold().rstrip("/"), served.casefold().rstrip("/")]
+    names = [requested.casefold().rstrip("/"), served.casefold().rstrip("/")]
+    # Owners (OWNER/NAME) are compared only if both names have one.
     if not all("/" in name for name in names):
         names = [name.rpartition("/")[2] for name in names]
     shorter, longer = sorted(names, key=len)
@@ -325,18 +355,20 @@ def is_same_model(asked: str, served: str) -> bool:
 
 
 class ModelNames:
-    """Warns, once, if a server answers with another model than the one asked for."""
+    """Warns, once, if a server answers with another model than the one in the request."""
 
     def __init__(self) -> None:
-        self._is_told = False
+        self._has_warned = False
 
-    def check(self, asked: object, reply: ChatReply) -> None:
-        """Compare the name in a request with that in the reply, if it has one."""
-        if self._is_told or not reply.served_by or is_same_model(str(asked), reply.served_by):
+    def check(self, requested: object, reply: ChatReply) -> None:
+        """Compare the model's name in a request with that in the reply, if the reply has one."""
+        if self._has_warned or not reply.served_by:
             return
-        self._is_told = True
+        if is_same_model(str(requested), reply.served_by):
+            return
+        self._has_warned = True
         logger.warning(
             f"figlang_tasks: {reply.server} was asked for the model"
-            f" {printable(asked, LONGEST_NAME)}, and {reply.served_by} answered: check that this is"
-            " the model that you mean"
+            f" {printable(requested, LONGEST_NAME)}, and {reply.served_by} answered: check that"
+            " this is the model that you mean"
         )

@@ -1,5 +1,4 @@
-"""What ``figlang data check`` and ``figlang data prefetch`` do, from the declarations of
-benchmarks.
+"""Checks the data of a benchmark on this machine: ``figlang data check`` and ``data prefetch``.
 
 A check loads what the tasks ask for as a run does. It continues after an error, where a run would
 stop, and it downloads nothing.
@@ -8,89 +7,161 @@ stop, and it downloads nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 from figlang_tasks.core import hub
 from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
 from figlang_tasks.core.request import Request
-from figlang_tasks.core.text import table
+from figlang_tasks.core.text import markdown_table
 
 if TYPE_CHECKING:
     import datasets
 
+_NOT_HERE = "not here"
+"""What the table says of a part that is not on this machine."""
 
-def parts(benchmark: Benchmark, requests: Iterable[Request]) -> list[Request]:
-    """The parts of the published data that tasks ask for, each once, and its other splits; options
-    are left out.
+
+class DataCheck(NamedTuple):
+    """The outcome of a check of a benchmark's data.
+
+    Attributes:
+        report: the lines to print, the faults among them.
+        faults: the faults alone.
+    """
+
+    report: list[str]
+    faults: list[str]
+
+
+def data_requests(benchmark: Benchmark, requests: Iterable[Request]) -> list[Request]:
+    """The parts of the published data that tasks ask for, and its other splits, each once.
+
+    Args:
+        benchmark: the benchmark.
+        requests: those of its tasks. Their optional parameters are left out.
     """
     source = benchmark.source
-    wanted: dict[Request, None] = {}
+    parts: dict[Request, None] = {}  # an ordered set
     for request in requests:
         if request.dataset == source.name:
-            wanted[Request.of(source.name, **{key: request[key] for key in benchmark.keys})] = None
+            parameters = {key: request[key] for key in benchmark.keys}
+            parts[Request.of(source.name, **parameters)] = None
     if benchmark.keys == ("split",):
         for split in source.splits:
-            wanted[Request.of(source.name, split=split)] = None
-    return list(wanted)
+            parts[Request.of(source.name, split=split)] = None
+    return list(parts)
 
 
-def rows_of(documents: datasets.Dataset) -> int:
-    """The number of rows that documents are of: some rows have several."""
-    return len(set(documents["row"])) if "row" in documents.column_names else len(documents)
+def count_rows(documents: datasets.Dataset) -> int:
+    """The number of rows that documents are made of: some rows have several documents."""
+    if "row" in documents.column_names:
+        return len(set(documents["row"]))
+    return len(documents)
 
 
-def label(request: Request) -> str:
+def request_label(request: Request) -> str:
     """A part of the data as commands name it: ``FLUTE, heldout``."""
     return ", ".join([request.dataset, *request.values()])
 
 
-def check(benchmark: Benchmark, requests: Iterable[Request]) -> tuple[list[str], list[str]]:
-    """What to print of the published data of a benchmark on this machine, with its faults; and the
-    faults alone.
+def check(benchmark: Benchmark, requests: Iterable[Request]) -> DataCheck:
+    """Check the published data of a benchmark on this machine.
 
-    `requests` are those of its tasks. That a part is missing is a fault if no other part is there.
+    A part that is missing is a fault only if no other part is here.
+
+    Args:
+        benchmark: the benchmark.
+        requests: those of its tasks.
     """
-    # a part of a repository is enough: the check says what is missing
-    here = hub.snapshot(benchmark.source)
-    rows = [["", "here", "published", ""]]
-    faults: list[str] = []
-    lacking: dict[str, list[str]] = {}  # what is missing, and for which parts
-    own = False
-    for request in parts(benchmark, requests):
-        count, published, remark = "-", str(benchmark.rows(request) or "-"), ""
-        try:
-            documents = benchmark.documents(request, check_images=True)
-            count = str(rows_of(documents))
-            if hub.OWN in documents[:1].get("revision", ()):
-                own, published, remark = (
-                    True,
-                    "-",
-                    "rows of your own: no published results are shown with them",
-                )
-            elif count != published:
-                remark = DataId.parse(documents[0]["data"]).name
-        except PartMissing as error:
-            lacking.setdefault(str(error), []).append(" ".join(request.values()))
-            remark = "not here"
-        except DataError as error:
-            faults += error.faults or [str(error)]
-            remark = "faulty"
-        rows.append([label(request), count, published, remark])
+    # Without patterns: a part of a repository is enough, because the check says what is missing.
+    snapshot = hub.snapshot(benchmark.source)
+    findings = _Findings()
+    for request in data_requests(benchmark, requests):
+        _check_part(benchmark, request, findings)
+    _check_other_files(benchmark, findings)
+
+    faults = findings.faults
+    missing = findings.missing
+    if all(row.remark == _NOT_HERE for row in findings.rows):
+        faults = [*faults, *missing]
+        missing = {}
+    faults = list(dict.fromkeys(faults))
+    verdict = [*faults, f"{len(faults)} fault(s)"] if faults else ["no faults"]
+    missing_lines: list[str] = []
+    if not findings.has_user_rows:
+        for message, parts in missing.items():
+            missing_lines.append(f"{_NOT_HERE}: {', '.join(parts)}: {message}")
+    table = markdown_table([["", "here", "published", ""], *findings.rows])
+    report = [
+        f"{snapshot.folder} ({snapshot.revision})",
+        "",
+        table,
+        "",
+        *missing_lines,
+        *verdict,
+    ]
+    return DataCheck(report, faults)
+
+
+class _TableRow(NamedTuple):
+    """A part of the data in the table: its label, the rows here, those published, and a remark."""
+
+    label: str
+    rows_here: str
+    published_rows: str
+    remark: str
+
+
+@dataclass
+class _Findings:
+    """What a check has found so far.
+
+    Attributes:
+        rows: the rows of the table, one for each part of the data.
+        faults: messages.
+        missing: the names of missing parts, by the message that says where they come from.
+        has_user_rows: whether rows are the user's own, and not those of the release.
+    """
+
+    rows: list[_TableRow] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+    missing: dict[str, list[str]] = field(default_factory=dict)
+    has_user_rows: bool = False
+
+
+def _check_part(benchmark: Benchmark, request: Request, findings: _Findings) -> None:
+    """Load a part of the data as a run does, and add what comes of it to the findings."""
+    rows_here = "-"
+    published_rows = str(benchmark.rows(request) or "-")
+    remark = ""
+    try:
+        documents = benchmark.documents(request, check_images=True)
+        rows_here = str(count_rows(documents))
+        if hub.USER_ROWS in documents[:1].get("revision", ()):
+            findings.has_user_rows = True
+            published_rows = "-"
+            remark = "rows of your own: no published results are shown with them"
+        elif rows_here != published_rows:
+            remark = DataId.parse(documents[0]["data"]).name
+    except PartMissing as error:
+        findings.missing.setdefault(str(error), []).append(" ".join(request.values()))
+        remark = _NOT_HERE
+    except DataError as error:
+        findings.faults += error.faults or [str(error)]
+        remark = "faulty"
+    findings.rows.append(_TableRow(request_label(request), rows_here, published_rows, remark))
+
+
+def _check_other_files(benchmark: Benchmark, findings: _Findings) -> None:
+    """Run the check that a benchmark has of its own, its module ``check``, if it has one."""
     try:
         module = benchmark.module("check")
         if module is not None:
-            faults += map(str, module.check())
+            findings.faults += map(str, module.check())
     except PartMissing as error:
-        lacking.setdefault(str(error), ["pictures"])
+        findings.missing.setdefault(str(error), ["pictures"])
     except DataError as error:
-        faults += error.faults or [str(error)]
-    if all(remark == "not here" for *_, remark in rows[1:]):
-        faults, lacking = [*faults, *lacking], {}
-    missing = [
-        f"not here: {', '.join(names)}: {what}" for what, names in lacking.items() if not own
-    ]
-    faults = list(dict.fromkeys(faults))
-    verdict = [*faults, f"{len(faults)} fault(s)"] if faults else ["no faults"]
-    return [f"{here.folder} ({here.revision})", "", table(rows), "", *missing, *verdict], faults
+        findings.faults += error.faults or [str(error)]

@@ -1,15 +1,16 @@
-"""What a question offered, for a reader that must not know what is right
-(`figlang_tasks.judge.unread`).
+"""The options of a question, for a reader that must not know which of them is right.
+
+The reader is a language model (`figlang_tasks.judge.unread`).
 
 A benchmark whose answers choose something has a module ``choice`` with ``choice_of(record)``: the
-choice that the task behind a record offers, None where it offers none.
+choice that the task of a record offers, None where it offers none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from figlang_tasks.core.record import Document, Record
 
@@ -18,17 +19,17 @@ YES_OR_NO: Final = {"Yes": "", "No": ""}
 
 
 def yes_or_no(record: Record, document: Document) -> Mapping[str, str]:
-    """The options Yes and No, which are those of every row."""
+    """The options Yes and No, whatever the row."""
     return YES_OR_NO
 
 
 def whole_output(output: str) -> str:
-    """The output as it is."""
+    """The output, unchanged: all of it is the answer."""
     return output
 
 
 def letters_alone(count: int, letters: str = "ABCDE") -> dict[str, str]:
-    """The first letters as options whose texts are not shown."""
+    """The first `count` letters as options whose texts are not shown: ``{"A": "", "B": ""}``."""
     return dict.fromkeys(letters[:count], "")
 
 
@@ -38,16 +39,16 @@ class Choice:
 
     Attributes:
         question: what is asked, in one sentence that fits all rows.
-        options: the options of a row: each label with its text, "" where the prompt shows none.
-            Empty if nothing is left to read in the answer.
-        fields: what the record of a row says of a label that was chosen, in place of its own
-            fields.
-        needs_document: whether `options` needs the document; else it gets None.
-        answer_in: the part of a saved output that answers.
+        options: ``(record, document) -> options``: each label with its text, which is "" where the
+            prompt shows none. Empty if the record leaves nothing to read in the answer.
+        fields: ``(record, label) -> fields``: the fields of the record if that label was chosen,
+            which replace those it has.
+        needs_document: whether `options` needs the document; if not, it gets None.
+        answer_in: the part of a saved output that is the answer.
     """
 
     question: str
     options: Callable[[Record, Document], Mapping[str, str]]
-    fields: Callable[[Record, str], Mapping[str, Any]]
+    fields: Callable[[Record, str], Mapping[str, object]]
     needs_document: bool = False
     answer_in: Callable[[str], str] = whole_output

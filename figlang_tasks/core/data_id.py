@@ -1,5 +1,6 @@
-"""The identity of data: the field ``data`` of documents and records. Only this module writes and
-parses it.
+"""The identity of data: the field ``data`` of documents and records.
+
+Only this module writes and parses it.
 """
 
 from __future__ import annotations
@@ -8,35 +9,37 @@ import hashlib
 import json
 import re
 import reprlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+
+from figlang_tasks.core.record import Row
 
 _NAME = r"[\w.-]+"
 PATTERN = re.compile(
     rf"(?P<dataset>{_NAME})/(?P<part>{_NAME})(@(?P<revision>{_NAME}))?"
     rf":(?P<digest>\w+(\+\w+)?)(\+(?P<joined>{_NAME}:{_NAME}))?"
 )
-"""All texts that are one: ``dataset/part@revision:digest+joined``, without ``@revision`` and
-``+joined`` for some.
+"""The text of an identity: ``dataset/part@revision:digest+joined``.
+
+``@revision`` and ``+joined`` may be missing. The digest may itself be two, with a ``+`` between.
 """
 
 
 @dataclass(frozen=True)
 class DataId:
-    """Which data, and a digest of it: ``IRFL/idiom-detection-task@{revision}:{digest}``.
+    """Which data was read, with a digest: ``IRFL/idiom-detection-task@{revision}:{digest}``.
 
     Attributes:
-        dataset: a key of :func:`figlang_tasks.core.benchmark.sources`.
-        part: split, table, file or task of it.
-        digest: the first 12 hex digits of a SHA-256 of what is asked and compared;
-            ``annotations+candidates``: two.
-        revision: 40-hex commit of the hub, ``local`` or ``package``; None: it tells none (V-FLUTE,
-            FLUTE, NYK-MS).
-        joined: another dataset that pictures or descriptions are from, with 12 digits of its
-            commit, or ``local``: ``NewYorkerCaptionContest:{revision}`` (NYK-MS); None: there is
-            none.
+        dataset: a key of `figlang_tasks.core.benchmark.sources`.
+        part: the split, table, file or task of the dataset.
+        digest: the first 12 hex digits of a SHA-256 of what is asked and compared. MetaCLUE's
+            retrieval has two, ``annotations+candidates``.
+        revision: a 40-hex commit of the hub, ``local`` or ``package``; None for benchmarks that do
+            not tell one (V-FLUTE, FLUTE, NYK-MS).
+        joined: the other dataset that pictures or descriptions come from, with the first 12 digits
+            of its commit, or ``local``: ``NewYorkerCaptionContest:{revision}`` (NYK-MS). None if
+            there is no other.
     """
 
     dataset: str
@@ -53,14 +56,14 @@ class DataId:
     @staticmethod
     @lru_cache(maxsize=64)  # all rows of a task hold the same text
     def parse(text: str) -> DataId:
-        """Take apart what ``str`` of one made."""
-        found = PATTERN.fullmatch(text)
-        if found is None:
+        """Read an identity from its text, as ``str`` writes it; `ValueError` if it is none."""
+        match = PATTERN.fullmatch(text)
+        if match is None:
             raise ValueError(
                 f"{reprlib.repr(text)} does not name data: it must be dataset/part:digest or "
                 "dataset/part@revision:digest"
             )
-        return DataId(**found.groupdict())
+        return DataId(**match.groupdict())
 
     @property
     def name(self) -> str:
@@ -69,13 +72,11 @@ class DataId:
 
     @property
     def texts(self) -> DataId:
-        """What all copies of the same texts share: it tells not which revision they are from, nor
-        what was joined.
-        """
+        """The identity without `revision` and `joined`: equal for all copies of the same texts."""
         return replace(self, revision=None, joined=None)
 
 
-def digest_of_rows(rows: Iterable[Mapping[str, Any]]) -> str:
+def digest_of_rows(rows: Iterable[Row]) -> str:
     """The first 12 hex digits of a SHA-256 of rows, without their pictures (column ``image``)."""
     texts = []
     for row in rows:

@@ -10,22 +10,18 @@ _NO_RIGHTS = {errno.EACCES, errno.EPERM, errno.EROFS}
 
 
 def remedy_of_writing(error: BaseException) -> str:
-    """What to do about an error of writing a file: to make room, or to ask for rights; "" for any
-    other error.
-    """
-    number = getattr(error, "errno", None)
-    if number in _NO_ROOM or "Not enough disk space" in str(
-        error
-    ):  # the second: datasets counts before it writes
+    """What to do about an error of writing a file: make room, or ask for rights; "" for others."""
+    error_number = getattr(error, "errno", None)
+    # `datasets` compares sizes before it writes, and raises this error without a number.
+    if error_number in _NO_ROOM or "Not enough disk space" in str(error):
         return "make room there"
-    if number in _NO_RIGHTS:
+    if error_number in _NO_RIGHTS:
         return "ask for the right to write there"
     return ""
 
 
 class FigLangError(Exception):
-    """A task cannot be run, or runs cannot be compared, as asked. The message says what is wrong
-    and what to do.
+    """A task cannot be run, or runs cannot be compared; the message says why and what to do.
 
     ``simple_evaluate`` raises it before a model is loaded, where that can be known. A command
     prints the message and ends with status 1.
@@ -33,20 +29,17 @@ class FigLangError(Exception):
 
 
 class DataError(FigLangError):
-    """Data is missing, not accessible or not what it should be; the message says what to do about
-    it.
+    """Data is missing, not accessible or not what it should be; the message says what to do.
 
     Attributes:
-        faults: all faults of the data, where the message tells the first of them.
+        faults: all faults of the data, where the message has only the first of them; else empty.
     """
 
     faults: Sequence[str] = ()
 
 
 class PartMissing(DataError):
-    """A part of the data that only some tasks need is not there; the message says where it comes
-    from.
-    """
+    """A part of the data that only some tasks need is missing; the message says where to get it."""
 
 
 class RunError(FigLangError):

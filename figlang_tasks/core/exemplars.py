@@ -9,34 +9,51 @@ from collections.abc import Sequence
 from figlang_tasks.core.errors import DataError
 
 
-def drawn(
-    groups: Sequence[str], labels: Sequence[str], known: Sequence[str], count: int, seed: int
+def draw_exemplars(
+    groups: Sequence[str],
+    labels: Sequence[str],
+    balanced_labels: Sequence[str],
+    count: int,
+    seed: int,
 ) -> list[int]:
-    """The places of rows drawn over groups and labels.
+    """Draw rows that are spread evenly over groups and labels; return their indices.
 
-    Groups take turns, in an order drawn with the seed; within a group the label of `known` that has
-    been used less so far is taken where the group has it.
+    Groups take turns, in an order drawn with the seed. Each turn takes a row whose label has been
+    drawn least so far among the labels that the group still has.
+
+    Args:
+        groups: the group of each row.
+        labels: the label of each row.
+        balanced_labels: the labels to draw, in an order that the draw depends on. Rows with other
+            labels are never drawn; at least `count` rows must have one of these.
+        count: how many rows to draw.
+        seed: of the random numbers.
+
+    Raises:
+        DataError: `count` is below 1, or above the number of rows.
     """
     if not 1 <= count <= len(groups):
         raise DataError(
             f"{count} exemplars asked for; there are {len(groups)} rows to draw them from"
         )
-    pools: dict[str, dict[str, list[int]]] = {}
-    for place, (group, label) in enumerate(zip(groups, labels, strict=True)):
-        pools.setdefault(group, {}).setdefault(label, []).append(place)
+    undrawn: dict[str, dict[str, list[int]]] = {}  # indices of rows, by group and label
+    for index, (group, label) in enumerate(zip(groups, labels, strict=True)):
+        undrawn.setdefault(group, {}).setdefault(label, []).append(index)
     generator = random.Random(seed)
-    order = sorted(pools)
-    generator.shuffle(order)
-    used: Counter[str] = Counter()
-    chosen: list[int] = []
-    while len(chosen) < count:
-        for group in order:
-            available = [label for label in known if pools[group].get(label)]
-            if not available or len(chosen) == count:
+    group_order = sorted(undrawn)
+    generator.shuffle(group_order)
+
+    times_drawn: Counter[str] = Counter()  # by label
+    exemplars: list[int] = []
+    while len(exemplars) < count:
+        for group in group_order:
+            available = [label for label in balanced_labels if undrawn[group].get(label)]
+            if not available or len(exemplars) == count:
                 continue
-            fewest = min(used[label] for label in available)
-            label = generator.choice([label for label in available if used[label] == fewest])
-            pool = pools[group][label]
-            chosen.append(pool.pop(generator.randrange(len(pool))))
-            used[label] += 1
-    return chosen
+            fewest = min(times_drawn[label] for label in available)
+            rarest_labels = [label for label in available if times_drawn[label] == fewest]
+            label = generator.choice(rarest_labels)
+            rows = undrawn[group][label]
+            exemplars.append(rows.pop(generator.randrange(len(rows))))
+            times_drawn[label] += 1
+    return exemplars

@@ -1,4 +1,4 @@
-"""Loads data from a hub dataset at one revision, from ``FIGLANG_DATA_DIR``, or from this package.
+"""Finds the files of a dataset: on the hub at one revision, in ``FIGLANG_DATA_DIR``, or here.
 
 Every source becomes a local folder in the layout of the hub's repository, so the rest of the code
 reads all of them in one way.
@@ -6,7 +6,6 @@ reads all of them in one way.
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -14,20 +13,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from loguru import logger
 
-from figlang_tasks.core.errors import DataError, FigLangError, remedy_of_writing
-from figlang_tasks.core.files import MOST_BYTES_OF_TABLES, check_file
-
-if TYPE_CHECKING:
-    import datasets
+from figlang_tasks.core.errors import DataError, remedy_of_writing
 
 DATA_DIR_VARIABLE = "FIGLANG_DATA_DIR"
 USE_THE_RELEASE = "Use the files of the original release."
-OWN = "own"
-"""In place of a revision: rows that the user brought, which are not those of the release."""
+USER_ROWS = "own"
+"""Stands in place of a revision where rows are the user's own, and not those of the release."""
 
 _Loader = TypeVar("_Loader", bound=Callable[..., Any])
 
@@ -37,17 +32,17 @@ class Source:
     """A dataset: its name here, where it lives, and what it must contain.
 
     Attributes:
-        name: folder name under ``FIGLANG_DATA_DIR``.
-        splits: rows of each parquet split, in the published order.
-        repository: dataset repository on the hub; None for data that this package ships or that has
-            no release.
-        revision: 40-hex commit that the repository is read at; None where it is not known: then the
-            default branch, resolved once a process, or the user's pin (:attr:`pin_variable`).
-        unpinned: what results say of the revision where none is pinned.
-        gated: the hub asks for the acceptance of conditions.
-        folder: the shipped folder, for data that this package ships.
-        title: in reports, where the name alone does not tell whose it is.
-        bring: how users bring rows of their own: a command and a card.
+        name: the name of its folder under ``FIGLANG_DATA_DIR``.
+        splits: the number of rows of each parquet split, in the published order.
+        repository: the dataset repository on the hub; None for data that this package ships or
+            that has no release.
+        revision: the 40-hex commit that the repository is read at. None where no commit is
+            known; then the user's pin (`pin_variable`) is read, or else the default branch.
+        unpinned: what results have as the revision where `revision` is None.
+        gated: whether users must accept conditions on the hub.
+        folder: the folder of data that this package ships; None for other data.
+        title: the name in reports; "" where `name` already tells whose data it is.
+        bring: how users bring rows of their own, a command and a card; "" if they cannot.
     """
 
     name: str
@@ -62,7 +57,7 @@ class Source:
 
     @property
     def access(self) -> str:
-        """How users get the data."""
+        """How users get the data: "ships with the package", "bring your own", "gated" or "open"."""
         if self.folder is not None:
             return "ships with the package"
         if self.repository is None:
@@ -71,7 +66,7 @@ class Source:
 
     @property
     def stated_revision(self) -> str:
-        """The revision as results name it, before any row is read."""
+        """The revision that results name; a user's pin does not change it."""
         if self.folder is not None:
             return "package"
         return self.revision or self.unpinned
@@ -83,360 +78,239 @@ class Source:
 
     @property
     def page(self) -> str:
+        """The address of the repository's page on the hub."""
         return f"https://huggingface.co/datasets/{self.repository}"
 
     @property
     def pin_variable(self) -> str:
-        """Environment variable with a commit, tag or branch to read instead, e.g.
-        ``FIGLANG_REVISION_IRFL``.
+        """The environment variable with a commit, tag or branch to read in place of ours.
+
+        For example ``FIGLANG_REVISION_IRFL``.
         """
         return "FIGLANG_REVISION_" + re.sub(r"\W", "_", self.name).upper()
 
 
 class Snapshot(NamedTuple):
-    """Files of a dataset on this machine, in the layout of the hub's repository."""
+    """The files of a dataset on this machine, in the layout of the hub's repository.
+
+    Attributes:
+        folder: the folder with the files.
+        revision: the 40-hex commit of the hub; ``local`` for files in ``FIGLANG_DATA_DIR``,
+            ``package`` for shipped data.
+    """
 
     folder: Path
-    # 40-hex commit of the hub; ``local`` for ``FIGLANG_DATA_DIR``, ``package`` for shipped data
     revision: str
 
 
-# --- loading ---
+# --- caches of loaded data ---
 
 
-_kept: list[Any] = []
+_cached_loaders: list[Any] = []  # `functools` has no public type for the wrapper of `lru_cache`
 
 
-def kept(maxsize: int) -> Callable[[_Loader], _Loader]:
-    """Keep the last results of a loader of data, until `look_again`."""
+def cached(maxsize: int) -> Callable[[_Loader], _Loader]:
+    """Decorate a loader so that its last `maxsize` results are kept until `clear_caches`."""
 
     def decorate(load: _Loader) -> _Loader:
-        found = lru_cache(maxsize=maxsize)(load)
-        _kept.append(found)
-        return cast("_Loader", found)
+        cached_loader = lru_cache(maxsize=maxsize)(load)
+        _cached_loaders.append(cached_loader)
+        return cast("_Loader", cached_loader)
 
     return decorate
 
 
-def look_again() -> None:
-    """Read data anew from now on, and ask the hub again; not while a run asks, which would mix old
-    and new rows.
+def clear_caches() -> None:
+    """Forget all loaded data, so that files are read and the hub is asked again.
+
+    Call it before a run, not during one, which would mix old and new rows.
     """
-    for loader in _kept:
+    for loader in _cached_loaders:
         loader.cache_clear()
 
 
-def split_files(name: str, split: str, folder: Path) -> list[Path]:
-    """The Parquet files of a split, in order; none where there is none."""
-    files = sorted(folder.glob(f"**/{split}-*.parquet"))
-    parts = {
-        int(found[1]) for path in files if (found := re.search(r"-of-(\d+)\.parquet$", path.name))
-    }
-    if parts and max(parts) > len(files):
-        raise DataError(
-            f"{name}: {len(files)} of {max(parts)} files of split {split!r} are in {folder}: the"
-            " others are missing. Connect to the hub (HF_HUB_OFFLINE unset) and run again, or copy"
-            " all files."
-        )
-    return files
+# --- the files of a dataset ---
 
 
-def read_parquet(files: Sequence[Path], columns: Sequence[str], where: str) -> datasets.Dataset:
-    """These columns of the table in some Parquet files; `where` names them in errors.
+def local_folder(source: Source) -> Path | None:
+    """The folder of a dataset in ``FIGLANG_DATA_DIR``; None without the variable or the folder.
 
-    Pictures may be in the column `image` alone, which is not decoded as long as
-    :func:`images.undecoded` opens it.
+    Raises:
+        DataError: the variable names no folder.
     """
-    import datasets
-
-    try:
-        for path in files:
-            check_file(path, MOST_BYTES_OF_TABLES)
-        rows = datasets.load_dataset(
-            "parquet",
-            data_files=[str(path) for path in files],
-            split="train",
-            verification_mode="no_checks",
-        )
-        # Else a text that is not UTF-8 is found by whoever reads that row
-        rows.data.validate(full=True)
-    except (datasets.exceptions.DatasetGenerationError, OSError, ValueError) as error:
-        cause = error.__cause__ or error
-        if _is_of_the_cache(cause, files):
-            remedy = remedy_of_writing(cause)
-            raise DataError(
-                f"{where} cannot be read into the cache of datasets,"
-                f" {datasets.config.HF_DATASETS_CACHE} ({cause}): "
-                + (f"{remedy}, or " if remedy else "")
-                + "set HF_DATASETS_CACHE to another folder"
-            ) from error
-        raise DataError(
-            f"{where} cannot be read ({type(cause).__name__}: {cause}). Delete the damaged file and"
-            " load it again."
-        ) from error
-    if missing := [column for column in columns if column not in rows.column_names]:
-        raise DataError(
-            f"{where} lacks column(s) {', '.join(missing)} (it has:"
-            f" {', '.join(rows.column_names)}). {USE_THE_RELEASE}"
-        )
-    for column in columns:
-        if column != "image" and not _is_plain(rows.features[column]):
-            raise DataError(
-                f"{where}: the column {column} holds {rows.features[column]}, not texts or numbers."
-                f" {USE_THE_RELEASE}"
-            )
-    return rows.select_columns([*columns])
-
-
-def _is_plain(feature: Any) -> bool:
-    """Whether a column of a table holds texts, numbers, or lists and structures of these.
-
-    A file says of its columns what they hold, and `datasets` opens pictures, sounds and more when
-    it reads a row.
-    """
-    import datasets
-
-    if isinstance(feature, datasets.List | datasets.LargeList):
-        return _is_plain(feature.feature)
-    if isinstance(feature, dict):
-        return all(map(_is_plain, feature.values()))
-    return isinstance(feature, datasets.Value | datasets.ClassLabel)
-
-
-_NO_FOLDER = (errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP)
-
-
-def _is_of_the_cache(error: BaseException, files: Sequence[Path]) -> bool:
-    """Whether an error of loading files is one of writing the cache, which they are read into."""
-    named = getattr(error, "filename", None)
-    if not isinstance(error, OSError) or (named is not None and Path(named) in files):
-        return False
-    return bool(remedy_of_writing(error)) or error.errno in _NO_FOLDER
-
-
-def local_folder(origin: Source) -> Path | None:
-    """The folder of a dataset in ``FIGLANG_DATA_DIR``; None without the variable, or without such a
-    folder.
-    """
-    root = os.environ.get(DATA_DIR_VARIABLE)
-    if not root:
+    data_dir = os.environ.get(DATA_DIR_VARIABLE)
+    if not data_dir:
         return None
-    if not Path(root).expanduser().is_dir():
+    if not Path(data_dir).expanduser().is_dir():
         remedy = "correct the variable"
-        if origin.repository is not None:
+        if source.repository is not None:
             remedy += ", or unset it to load from the hub"
-        raise DataError(f"{DATA_DIR_VARIABLE}={root} is not a folder: {remedy}")
-    folder = Path(root).expanduser() / origin.name
+        raise DataError(f"{DATA_DIR_VARIABLE}={data_dir} is not a folder: {remedy}")
+    folder = Path(data_dir).expanduser() / source.name
     return folder if folder.is_dir() else None
 
 
-def snapshot(origin: Source, patterns: Sequence[str] = ()) -> Snapshot:
-    """The files of a dataset: from FIGLANG_DATA_DIR, this package, or the hub, downloaded as far as
-    `patterns` ask.
+def snapshot(source: Source, patterns: Sequence[str] = ()) -> Snapshot:
+    """The files of a dataset: from ``FIGLANG_DATA_DIR``, this package, or the hub.
 
-    Without patterns: the files that are on this machine already.
+    Args:
+        source: the dataset.
+        patterns: the files to download from the hub if they are not here (``*.csv``); without
+            patterns nothing is downloaded.
+
+    Raises:
+        DataError: the files are not on this machine and cannot be downloaded.
     """
-    if folder := local_folder(origin):
-        logger.info(f"figlang_tasks: {origin.name} from {folder} ({DATA_DIR_VARIABLE})")
+    folder = local_folder(source)
+    if folder is not None:
+        logger.info(f"figlang_tasks: {source.name} from {folder} ({DATA_DIR_VARIABLE})")
         return Snapshot(folder, "local")
-    if (root := os.environ.get(DATA_DIR_VARIABLE)) and origin.repository is not None:
+    data_dir = os.environ.get(DATA_DIR_VARIABLE)
+    if data_dir and source.repository is not None:
         logger.warning(
-            f"figlang_tasks: {DATA_DIR_VARIABLE}={root} has no folder {origin.name}: it is not used"
-            " for this dataset"
+            f"figlang_tasks: {DATA_DIR_VARIABLE}={data_dir} has no folder {source.name}: it is not"
+            " used for this dataset"
         )
-    if origin.folder is not None:
-        return Snapshot(origin.folder, "package")
-    if origin.repository is None:
-        raise DataError(
-            f"{origin.name} is not on the hub: put its files into a folder {origin.name} and set "
+    if source.folder is not None:
+        return Snapshot(source.folder, "package")
+    if source.repository is None:
+        message = (
+            f"{source.name} is not on the hub: put its files into a folder {source.name} and set "
             f"{DATA_DIR_VARIABLE} to the folder above it"
-            + (f"; to make them: {origin.bring}" if origin.bring else "")
         )
-    return _download(origin, patterns)
+        if source.bring:
+            message += f"; to make them: {source.bring}"
+        raise DataError(message)
+    return _download(source, source.repository, patterns)
+
+
+def _download(source: Source, repository: str, patterns: Sequence[str]) -> Snapshot:
+    """The files of a dataset of the hub, downloaded where they match a pattern and are not here."""
+    from huggingface_hub import errors, snapshot_download
+
+    revision = source.wanted_revision
+    logger.info(f"figlang_tasks: {source.name} from {repository}@{revision}")
+    refusal_error = refusal(repository) if patterns else None
+    try:
+        folder = snapshot_download(
+            repository,
+            repo_type="dataset",
+            revision=revision,
+            allow_patterns=[*patterns],
+            local_files_only=refusal_error is not None or not patterns,
+        )
+    except errors.RevisionNotFoundError as error:
+        is_pinned = bool(os.environ.get(source.pin_variable))
+        pinned_by = source.pin_variable if is_pinned else "this version"
+        raise DataError(
+            f"{repository} has no revision {revision}, which {pinned_by} asks for: see"
+            f" {source.page}"
+        ) from error
+    except Exception as error:  # the HTTP library's own errors have no common base here
+        if patterns:
+            reason = _reason(source, revision, refusal_error or error)
+        else:
+            reason = f"{source.name} is not on this machine: name it to `figlang data prefetch`"
+        raise DataError(
+            f"{reason}, or put the files into ${DATA_DIR_VARIABLE}/{source.name}."
+        ) from error
+    # The cache names a snapshot's folder after its commit.
+    return Snapshot(Path(folder), Path(folder).name)
+
+
+def _reason(source: Source, revision: str, error: Exception) -> str:
+    """Why a dataset could not be downloaded, and what to do: the beginning of a sentence."""
+    from huggingface_hub import constants, errors
+
+    http_error: errors.HfHubHTTPError | None = None
+    for cause in (error, error.__cause__, error.__context__):
+        if isinstance(cause, OSError):
+            remedy = remedy_of_writing(cause)
+            if remedy:
+                return (
+                    f"{source.repository} cannot be written into the cache of the hub,"
+                    f" {constants.HF_HUB_CACHE} ({cause}): {remedy}, set HF_HOME to another folder"
+                )
+        if http_error is None and isinstance(cause, errors.HfHubHTTPError):
+            http_error = cause
+
+    if http_error is None:
+        return not_here(f"{source.repository}@{revision}", error)
+    is_refused = http_error.response.status_code == 401
+    if not is_refused and not isinstance(http_error, errors.RepositoryNotFoundError):
+        return not_here(f"{source.repository}@{revision}", http_error)
+    if isinstance(http_error, errors.GatedRepoError):
+        refusal_reason = "the dataset is gated. Accept its conditions on"
+    else:
+        refusal_reason = "the token is not valid. See"
+    return (
+        f"access to {source.repository} is not granted: {refusal_reason} {source.page} and set"
+        " HF_TOKEN to a token of an account that has access (or run `hf auth login`)"
+    )
+
+
+# --- asking the hub ---
 
 
 @contextmanager
 def downloading_nothing() -> Iterator[None]:
-    """Take no file from the hub inside the block."""
+    """Download nothing from the hub inside the block; what its cache holds is still found."""
     from huggingface_hub import constants
 
-    before, constants.HF_HUB_OFFLINE = constants.HF_HUB_OFFLINE, True
+    was_offline = constants.HF_HUB_OFFLINE
+    constants.HF_HUB_OFFLINE = True
     try:
         yield
     finally:
-        constants.HF_HUB_OFFLINE = before
+        constants.HF_HUB_OFFLINE = was_offline
 
 
-@kept(maxsize=16)
+@cached(maxsize=16)
 def refusal(repository: str, kind: str = "dataset") -> Exception | None:
-    """Why the hub does not give a repository; None if it does. Asked once a run.
+    """Ask the hub whether it gives a repository: the error if it refuses or cannot be reached.
 
-    The hub's client tries to download for half a minute where no hub can be reached, and its
-    `auth_check` waits for ever where one is silent.
+    None if the repository may be downloaded. The hub is asked once a run. Without this question,
+    the hub's client would try for half a minute where no hub can be reached; and its own
+    `auth_check` waits for ever for a hub that does not answer.
+
+    Args:
+        repository: ``OWNER/NAME``.
+        kind: ``dataset`` or ``model``.
     """
     from huggingface_hub import constants, get_session
     from huggingface_hub.utils import build_hf_headers, hf_raise_for_status
 
-    question = f"{constants.ENDPOINT}/api/{kind}s/{repository}/auth-check"
+    address = f"{constants.ENDPOINT}/api/{kind}s/{repository}/auth-check"
     try:
-        answer = get_session().get(
-            question, headers=build_hf_headers(), timeout=constants.HF_HUB_ETAG_TIMEOUT
+        response = get_session().get(
+            address, headers=build_hf_headers(), timeout=constants.HF_HUB_ETAG_TIMEOUT
         )
-        if answer.status_code in (
-            401,
-            403,
-        ):  # mirrors do not know the question: a download tells of everything else
-            hf_raise_for_status(answer)
+        # Mirrors do not know this address and answer with other errors, which mean nothing here.
+        # If there is another fault, the download tells of it.
+        if response.status_code in (401, 403):
+            hf_raise_for_status(response)
     except Exception as error:  # the HTTP library's own errors have no common base here
         return error
     return None
 
 
-def _download(origin: Source, patterns: Sequence[str]) -> Snapshot:
-    from huggingface_hub import errors, snapshot_download
+def not_here(name: str, error: Exception) -> str:
+    """The message for something that is not on this machine and that the hub does not give.
 
-    assert origin.repository is not None
-    revision = origin.wanted_revision
-    logger.info(f"figlang_tasks: {origin.name} from {origin.repository}@{revision}")
-    refused = refusal(origin.repository) if patterns else None
-    try:
-        found = snapshot_download(
-            origin.repository,
-            repo_type="dataset",
-            revision=revision,
-            allow_patterns=[*patterns],
-            local_files_only=refused is not None or not patterns,
-        )
-    except errors.RevisionNotFoundError as error:
-        whose = origin.pin_variable if os.environ.get(origin.pin_variable) else "this version"
-        raise DataError(
-            f"{origin.repository} has no revision {revision}, which {whose} asks for: see"
-            f" {origin.page}"
-        ) from error
-    except Exception as error:
-        why = f"{origin.name} is not on this machine: name it to `figlang data prefetch`"
-        if patterns:
-            why = _reason(origin, revision, refused or error)
-        raise DataError(
-            f"{why}, or put the files into ${DATA_DIR_VARIABLE}/{origin.name}."
-        ) from error
-    # The cache names a snapshot's folder after its commit
-    return Snapshot(Path(found), Path(found).name)
-
-
-def _reason(origin: Source, revision: str, error: Exception) -> str:
-    """Why a dataset could not be downloaded, and what to do."""
-    from huggingface_hub import constants, errors
-
-    chain = (error, error.__cause__, error.__context__)
-    for cause in chain:
-        if isinstance(cause, OSError) and (remedy := remedy_of_writing(cause)):
-            return (
-                f"{origin.repository} cannot be written into the cache of the hub,"
-                f" {constants.HF_HUB_CACHE} ({cause}): {remedy}, set HF_HOME to another folder"
-            )
-    answered = next((each for each in chain if isinstance(each, errors.HfHubHTTPError)), None)
-    if isinstance(answered, errors.RepositoryNotFoundError) or (
-        answered and answered.response.status_code == 401
-    ):
-        gated = isinstance(answered, errors.GatedRepoError)
-        why = (
-            "the dataset is gated. Accept its conditions on"
-            if gated
-            else "the token is not valid. See"
-        )
-        return (
-            f"access to {origin.repository} is not granted: {why} {origin.page} and set HF_TOKEN to"
-            " a token of an account that has access (or run `hf auth login`)"
-        )
-    return _not_here(f"{origin.repository}@{revision}", answered or error)
-
-
-def _not_here(what: str, error: Exception) -> str:
-    """Why something is neither on this machine nor given by the hub, and what to do."""
+    Args:
+        name: the repository with its revision, ``OWNER/NAME@REVISION``.
+        error: why the hub does not give it.
+    """
     from huggingface_hub import constants
 
-    missing = f"{what} is not on this machine, and"
     if constants.HF_HUB_OFFLINE:
-        return f"{missing} HF_HUB_OFFLINE is set. Unset it, connect and run again"
-    cause = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        return (
+            f"{name} is not on this machine, and HF_HUB_OFFLINE is set. Unset it, connect and run"
+            " again"
+        )
+    error_lines = str(error).strip().splitlines()
+    cause = error_lines[0] if error_lines else type(error).__name__
     return (
-        f"{missing} {constants.ENDPOINT} does not give it ({cause}). Offline? Connect, or wait, and"
-        " run again"
+        f"{name} is not on this machine, and {constants.ENDPOINT} does not give it ({cause})."
+        " Offline? Connect, or wait, and run again"
     )
-
-
-# --- models ---
-
-
-def model_commit(
-    repository: str, revision: str = "main", is_required: bool = False, cache_dir: str | None = None
-) -> str | None:
-    """The 40-hex commit that a revision of a model's repository stands for, at the hub or else in a
-    local cache.
-
-    Args:
-        repository: ``OWNER/NAME``.
-        revision: a branch, a tag or a commit.
-        is_required: whether the model cannot be loaded without a commit.
-        cache_dir: the folder of the local cache; None: that of the hub's library.
-
-    Returns:
-        None if there is no such repository, or access to it is refused and the cache lacks it; also
-        if the hub cannot be asked and the cache lacks it, unless that `is_required` not to happen.
-
-    Raises:
-        FigLangError: the repository lacks the revision; the hub cannot be asked, see above.
-    """
-    from huggingface_hub import HfApi, constants, errors
-
-    if re.fullmatch("[0-9a-f]{40}", revision):
-        return revision
-    error = refusal(repository, "model")
-    if error is None:
-        try:
-            return (
-                HfApi()
-                .model_info(repository, revision=revision, timeout=constants.HF_HUB_ETAG_TIMEOUT)
-                .sha
-            )
-        except errors.RevisionNotFoundError as raised:
-            raise FigLangError(
-                f"{repository} has no revision {revision}: see {constants.ENDPOINT}/{repository}"
-            ) from raised
-        except Exception as raised:  # the HTTP library's own errors have no common base here
-            error = raised
-    commit = cached_commit(repository, revision, cache_dir)
-    has_answered = isinstance(error, errors.HfHubHTTPError) and error.response.status_code < 500
-    if commit is None and is_required and not has_answered:
-        raise FigLangError(
-            f"figlang_tasks: {_not_here(f'{repository}@{revision}', error)}, or give a local folder"
-        )
-    return commit
-
-
-def cached_commit(
-    repository: str, revision: str, cache_dir: str | None = None, kind: str = "model"
-) -> str | None:
-    """The commit that a revision of a repository stood for when it was downloaded last; None if it
-    never was.
-
-    Args:
-        repository: ``OWNER/NAME``.
-        revision: a branch, a tag or a commit.
-        cache_dir: the folder of the local cache; None: that of the hub's library.
-        kind: ``model`` or ``dataset``.
-    """
-    from huggingface_hub import errors, snapshot_download
-
-    try:
-        folder = snapshot_download(
-            repository,
-            repo_type=kind,
-            revision=revision,
-            local_files_only=True,
-            cache_dir=cache_dir,
-        )
-    except errors.LocalEntryNotFoundError:
-        return None
-    return Path(folder).name  # the cache names a snapshot's folder after its commit

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from PIL import ExifTags, Image, ImageFile, UnidentifiedImageError
@@ -22,11 +22,16 @@ if TYPE_CHECKING:
     import datasets
 
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF")
-"""The only formats that are opened, by any name: Pillow would start another program for some others
-(EPS).
+"""The only formats that are opened, whatever the file's name is.
+
+For some other formats (EPS), Pillow would start another program.
 """
 
-_TURNS: Mapping[Any, Image.Transpose] = {
+ImageCell: TypeAlias = Mapping[str, Any] | None
+"""An undecoded ``datasets.Image``: ``bytes`` of the picture, or its ``path``; None for no picture.
+"""
+
+_TURNS: Mapping[int, Image.Transpose] = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
     3: Image.Transpose.ROTATE_180,
     4: Image.Transpose.FLIP_TOP_BOTTOM,
@@ -39,142 +44,174 @@ _TURNS: Mapping[Any, Image.Transpose] = {
 
 _QUARTER_TURNS = [_TURNS[orientation] for orientation in (5, 6, 7, 8)]
 
-_whole: set[bytes] = set()
-"""SHA-256 of pictures that were decoded without a fault: the tasks of a benchmark show the same
-ones.
+_intact_pictures: set[bytes] = set()
+"""SHA-256 of pictures that were decoded without a fault.
+
+The tasks of a benchmark show the same pictures, and check each only once.
 """
 
 _LOCK = threading.Lock()
-_before: list[bool] = []  # what Pillow was set to when each thread that reads a picture now began
+# What Pillow was set to when each thread began that is reading a picture now. Its length counts
+# these threads.
+_settings_before: list[bool] = []
 
 
-def check(cell: Mapping[str, Any] | None, where: str, dataset: str | None = None) -> None:
-    """Check that :func:`decode` gives a picture, by decoding it; a JPEG at an eighth of its size,
-    which is faster.
+def check(cell: ImageCell, location: str, dataset: str | None = None) -> None:
+    """Check that `decode` will give a picture, by decoding it once; raise the error if not.
 
-    `cell` is an undecoded ``datasets.Image`` value, `where` names dataset and row in errors, and a
-    path must lie below the folder of `dataset` (:func:`below`); None: no path is opened.
+    A JPEG is decoded at an eighth of its size, which is faster.
+
+    Args:
+        cell: the undecoded picture.
+        location: the dataset and the row, for messages.
+        dataset: the dataset whose folder a path in the cell must lie below (`below`); None if a
+            path is not to be opened.
+
+    Raises:
+        DataError: the picture is missing or damaged, or its path points outside of the folder.
     """
-    data, file = _content(cell, where, dataset)
-    digest = hashlib.sha256(data).digest()
-    if digest not in _whole:
-        _decoded(data, file, where, is_reduced=True)
-        _whole.add(digest)
+    content, file = _content(cell, location, dataset)
+    digest = hashlib.sha256(content).digest()
+    if digest not in _intact_pictures:
+        _decoded(content, file, location, is_reduced=True)
+        _intact_pictures.add(digest)
 
 
-def undecoded(rows: datasets.Dataset, where: str) -> datasets.Dataset:
-    """The rows, with the column `image` as :func:`check` and :func:`decode` take it."""
+def undecoded(rows: datasets.Dataset, location: str) -> datasets.Dataset:
+    """The rows, with the pictures in the column `image` as `check` and `decode` take them.
+
+    Args:
+        rows: rows with a column `image`.
+        location: the dataset and its part, for messages.
+
+    Raises:
+        DataError: the column does not hold pictures.
+    """
     import datasets
     from pyarrow import ArrowException
 
     try:
         return rows.cast_column("image", datasets.Image(decode=False))
     except (ArrowException, TypeError) as error:
-        kind = rows.features["image"]
+        column_type = rows.features["image"]
         raise DataError(
-            f"{where}: image holds {kind}, not pictures. {hub.USE_THE_RELEASE}"
+            f"{location}: image holds {column_type}, not pictures. {hub.USE_THE_RELEASE}"
         ) from error
 
 
-def decode(cell: Mapping[str, Any] | None, where: str, dataset: str | None = None) -> Image.Image:
+def decode(cell: ImageCell, location: str, dataset: str | None = None) -> Image.Image:
     """The picture as RGB, upright (EXIF orientation applied) and on white where it is transparent.
 
-    Args and errors as in :func:`check`. Of an animation the first frame; grey values of 16 bits are
-    scaled to 8.
+    An animation gives its first frame. Grey values of 16 bits are scaled to 8. Arguments and errors
+    are those of `check`.
     """
-    return _decoded(*_content(cell, where, dataset), where)
+    content, file = _content(cell, location, dataset)
+    return _decoded(content, file, location)
 
 
-def decode_file(file: Path, where: str) -> Image.Image:
-    """The picture in a file, as :func:`decode` does. The path is not checked: use it for trusted
-    paths only.
+def decode_file(file: Path, location: str) -> Image.Image:
+    """The picture in a file, as RGB and upright like that of `decode`.
+
+    The path is not checked: use it for trusted paths only.
     """
-    return _decoded(read_bytes(file, where), file, where)
+    return _decoded(read_bytes(file, location), file, location)
 
 
-def size_of(file: Path, where: str) -> tuple[int, int]:
-    """Width and height of what :func:`decode_file` gives, without decoding it."""
-    with _opened(read_bytes(file, where), file, where) as image:
+def size_of(file: Path, location: str) -> tuple[int, int]:
+    """Width and height of the picture that `decode_file` gives, without decoding it."""
+    with _opened(read_bytes(file, location), file, location) as image:
         width, height = image.size
-        # Pillow tells the size of a TIFF picture as it is upright.
+        # Pillow gives the size of a TIFF picture as it is upright.
         is_on_its_side = image.format != "TIFF" and _turn(image) in _QUARTER_TURNS
     return (height, width) if is_on_its_side else (width, height)
 
 
 def content_key(image: Image.Image) -> str:
-    """A digest of what the image shows: mode, size and pixels, with palette and transparency.
+    """A SHA-256 of what an image shows: mode, size and pixels, with palette and transparency.
 
-    Two files of one picture, saved in two ways without loss, have the same.
+    Two files of one picture, saved in two ways without loss, have the same key.
     """
-    shown = image
+    pixels = image
     if image.mode in ("P", "PA") or image.info.get("transparency") is not None:
-        shown = image.convert("RGBA")
+        pixels = image.convert("RGBA")
     digest = hashlib.sha256(f"{image.mode} {image.width} {image.height} ".encode())
-    digest.update(shown.tobytes())
+    digest.update(pixels.tobytes())
     return digest.hexdigest()
 
 
-def below(folder: Path, path: str, where: str) -> Path:
-    """The file that a path in a row or in saved samples names, relative to the folder; it may be
-    missing.
+def below(folder: Path, path: str, location: str) -> Path:
+    """The file of a path that a row or saved samples name; the file may be missing.
+
+    Args:
+        folder: the folder that the path is relative to.
+        path: the path in the row.
+        location: the dataset and the row, for messages.
 
     Raises:
         DataError: the path points outside of the folder, directly or through a link.
     """
     try:
-        inside = (folder / path).resolve().is_relative_to(folder.resolve())
-    except (
-        OSError,
-        RuntimeError,
-        ValueError,
-    ):  # links in a circle; a text that is the name of no file
-        inside = False
-    if not inside:
-        shown = repr(path if len(path) <= 200 else f"{path[:200]}...")
+        is_inside = (folder / path).resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError, ValueError):
+        # Links form a circle, or the text cannot be the name of a file.
+        is_inside = False
+    if not is_inside:
+        short_path = path if len(path) <= 200 else f"{path[:200]}..."
         raise DataError(
-            f"{where}: image {shown} points outside of {folder}: write a path inside that folder,"
-            " such as images/722.png, and put the file itself there, not a link"
+            f"{location}: image {short_path!r} points outside of {folder}: write a path inside that"
+            " folder, such as images/722.png, and put the file itself there, not a link"
         )
     return folder / path
 
 
 @contextmanager
-def _opened(data: bytes, file: Path | None, where: str) -> Iterator[ImageFile.ImageFile]:
-    """Open a picture, for checks and runs alike, and turn each error on it into a `DataError`."""
+def _opened(content: bytes, file: Path | None, location: str) -> Iterator[ImageFile.ImageFile]:
+    """Open a picture for the block; each error of the block becomes a `DataError`."""
     try:
-        with (
-            _strictly(),
-            Image.open(io.BytesIO(picture_bytes.without_metadata(data)), formats=FORMATS) as image,
-        ):
-            yield image
+        with _strict_pillow():
+            stream = io.BytesIO(picture_bytes.without_metadata(content))
+            with Image.open(stream, formats=FORMATS) as image:
+                yield image
     except Exception as error:  # Pillow raises many kinds on damaged files
-        raise _damaged(file, where, error) from error
+        raise _damage_error(file, location, error) from error
 
 
-def _decoded(data: bytes, file: Path | None, where: str, is_reduced: bool = False) -> Image.Image:
-    with _opened(data, file, where) as image:
-        image.decodermaxblock = len(data)  # in one piece: after each, a thread waits for its turn
+def _decoded(
+    content: bytes, file: Path | None, location: str, is_reduced: bool = False
+) -> Image.Image:
+    """The picture as RGB, upright and on white where it is transparent.
+
+    Args:
+        content: the bytes of the picture.
+        file: the file that they are from, for messages; None if they are from a table.
+        location: the dataset and the row, for messages.
+        is_reduced: whether a JPEG is decoded at an eighth of its size.
+    """
+    with _opened(content, file, location) as image:
+        # Decode in one block: between two blocks, a thread has to wait for its turn.
+        image.decodermaxblock = len(content)
         if is_reduced:
             image.draft("RGB", (image.width // 8 or 1, image.height // 8 or 1))
-        # Of a GIF file the first frame may fill a part of the picture: the rest is transparent, and
-        # not the colour 0.
+        # The first frame of a GIF file may fill only a part of the picture. The rest is then
+        # transparent, but Pillow gives it the colour 0.
         frame = image.tile[0][1] if image.format == "GIF" and image.tile else None
         image.load()
         turn = _turn(image)
         opaque = _on_white(image)
         if frame is not None:
-            ground = Image.new("RGB", opaque.size, "white")
-            ground.paste(opaque.crop(frame), frame)
-            opaque = ground
+            canvas = Image.new("RGB", opaque.size, "white")
+            canvas.paste(opaque.crop(frame), frame)
+            opaque = canvas
         return opaque if turn is None else opaque.transpose(turn)
 
 
 def _turn(image: Image.Image) -> Image.Transpose | None:
-    """What turns a picture upright by its EXIF or XMP; None if these cannot be read: its pixels are
-    whole.
+    """How to turn a picture upright, by its EXIF or XMP; None if it is upright already.
+
+    Damaged metadata count as none: the pixels are whole.
     """
     try:
-        return _TURNS.get(image.getexif().get(ExifTags.Base.Orientation))
+        return _TURNS.get(image.getexif().get(ExifTags.Base.Orientation, 1))  # 1 is upright
     except Exception:  # Pillow raises many kinds on damaged EXIF
         return None
 
@@ -184,7 +221,8 @@ def _on_white(image: Image.Image) -> Image.Image:
     if image.mode.startswith("I"):
         return _eight_bits(image).convert("RGB")
     if image.has_transparency_data:
-        if image.mode == "La":  # alpha that is multiplied already, of which Pillow makes LA alone
+        # Pillow converts La, in which the colours are multiplied by alpha, only to LA.
+        if image.mode == "La":
             image = image.convert("LA")
         image = image.convert("RGBA")
         opaque_pixels = image.getchannel("A").histogram()[255]
@@ -194,74 +232,90 @@ def _on_white(image: Image.Image) -> Image.Image:
 
 
 def _eight_bits(image: Image.Image) -> Image.Image:
-    """Grey values of 16 bits as 8, and white for the one that is transparent.
+    """Scale grey values of 16 bits to 8, with white for the one that is transparent.
 
-    Pillow's conversion alone would make white of all above 255.
+    Pillow's own conversion would make all values above 255 white.
     """
-    values = image.convert("I")
-    grey = values.point(lambda value: value * (1 / 257)).convert("L")
+    grey_16_bits = image.convert("I")
+    grey = grey_16_bits.point(lambda value: value * (1 / 257)).convert("L")
     transparent = image.info.get("transparency")
     if transparent is not None:
-        grey.paste(255, mask=Image.fromarray(np.asarray(values) == transparent))
+        grey.paste(255, mask=Image.fromarray(np.asarray(grey_16_bits) == transparent))
     return grey
 
 
 @contextmanager
-def _strictly() -> Iterator[None]:
-    """Let Pillow reject truncated files. lmms-eval makes Pillow fill them with grey, without a
-    warning.
+def _strict_pillow() -> Iterator[None]:
+    """Let Pillow reject truncated files inside the block, in all threads.
+
+    lmms-eval makes Pillow fill them with grey, without a warning.
     """
     with _LOCK:
-        _before.append(ImageFile.LOAD_TRUNCATED_IMAGES)
+        _settings_before.append(ImageFile.LOAD_TRUNCATED_IMAGES)
         ImageFile.LOAD_TRUNCATED_IMAGES = False
     try:
         yield
     finally:
         with _LOCK:
-            before = _before.pop()
-            if not _before:  # no other thread reads a picture
-                ImageFile.LOAD_TRUNCATED_IMAGES = before
+            # Threads may end in any order; the last one to end takes the first one's setting.
+            setting_before = _settings_before.pop()
+            if not _settings_before:
+                ImageFile.LOAD_TRUNCATED_IMAGES = setting_before
 
 
-def _content(
-    cell: Mapping[str, Any] | None, where: str, dataset: str | None
-) -> tuple[bytes, Path | None]:
-    """The bytes of a picture, and its file if the bytes are not in the table."""
-    data, path = (cell or {}).get("bytes"), (cell or {}).get("path")
-    if data is not None:
-        return data, None
+def _content(cell: ImageCell, location: str, dataset: str | None) -> tuple[bytes, Path | None]:
+    """The bytes of a picture, and its file; None in place of the file if the table has the bytes.
+
+    Arguments and errors are those of `check`.
+    """
+    cell = cell or {}
+    if cell.get("bytes") is not None:
+        return cell["bytes"], None
+    path = cell.get("path")
     if not path:
         raise DataError(
-            f"{where}: the image is missing. Load the dataset again, or restore the row's image."
+            f"{location}: the image is missing. Load the dataset again, or restore the row's image."
         )
     if dataset is None:
         raise DataError(
-            f"{where}: the row holds a path in place of the image, and paths are not opened here."
-            " Load the dataset with its images."
+            f"{location}: the row holds a path in place of the image, and paths are not opened"
+            " here. Load the dataset with its images."
         )
-    file = below(folder_of(dataset), str(path), where)
-    return read_bytes(file, where), file
+    file = below(folder_of(dataset), str(path), location)
+    return read_bytes(file, location), file
 
 
-def read_bytes(file: Path, where: str) -> bytes:
-    """The bytes of a picture's file, undecoded."""
+def read_bytes(file: Path, location: str) -> bytes:
+    """Read the file of a picture without decoding it.
+
+    Args:
+        file: the file.
+        location: the dataset and the row, for messages.
+
+    Raises:
+        DataError: the file does not exist, or cannot be read.
+    """
     if not os.path.exists(file):  # False for impossible names too
         raise DataError(
-            f"{where}: image file {file} does not exist. Put the file there, correct the path, or"
-            " load the dataset again."
+            f"{location}: image file {file} does not exist. Put the file there, correct the path,"
+            " or load the dataset again."
         )
     try:
         return files.read_file(file)
     except OSError as error:
         raise DataError(
-            f"{where}: image file {file} cannot be read: {error.strerror or error}"
+            f"{location}: image file {file} cannot be read: {error.strerror or error}"
         ) from error
 
 
-def _damaged(file: Path | None, where: str, error: Exception) -> DataError:
+def _damage_error(file: Path | None, location: str, error: Exception) -> DataError:
+    """The error for a picture that cannot be decoded, with its cause and a remedy."""
+    if file is None:
+        remedy = "Load the dataset again (delete the damaged file first)"
+    else:
+        remedy = f"Replace {file}"
     cause = f"{type(error).__name__}: {error}"
-    remedy = f"Replace {file}" if file else "Load the dataset again (delete the damaged file first)"
     if isinstance(error, UnidentifiedImageError):
         cause = "no picture"
         remedy += "; PNG, JPEG, GIF, WebP, BMP and TIFF are read"
-    return DataError(f"{where}: the image cannot be decoded ({cause}). {remedy}.")
+    return DataError(f"{location}: the image cannot be decoded ({cause}). {remedy}.")

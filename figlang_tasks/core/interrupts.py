@@ -1,7 +1,7 @@
 """Ctrl-C: the first lets a command end, within seconds; a second one ends it at once.
 
-A library may catch the ``KeyboardInterrupt`` and go on, and threads that wait for a server are
-joined on the way out. So the first starts a timer that ends the process.
+A library may catch the ``KeyboardInterrupt`` and go on, and Python waits for threads, which may
+wait for a server, before it ends. So the first Ctrl-C starts a timer that ends the process.
 """
 
 from __future__ import annotations
@@ -11,54 +11,62 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, NoReturn
+from typing import NoReturn
 
 GRACE = 30
 """Seconds after the first Ctrl-C, in which results that are there are written."""
 
 
 @contextmanager
-def ending_within_seconds(command: str, kept: str) -> Iterator[None]:
-    """Stand around the work of a command; an interrupt ends the process by the signal, so a loop
-    around it ends too.
+def ending_within_seconds(command: str, what_is_kept: str) -> Iterator[None]:
+    """Let Ctrl-C end a command within `GRACE` seconds, whatever the code of the block does.
 
-    Nothing is done where SIGINT is ignored (``nohup``, ``command &`` in a script) or has another
-    handler. `kept`: a sentence of the message, of what is not lost.
+    The process ends by the signal itself, so that a shell loop around the command ends too. Nothing
+    changes where SIGINT is ignored (``nohup``, ``command &`` in a script) or has another handler.
+
+    Args:
+        command: the name of the command, for the message.
+        what_is_kept: a sentence of the message that says what is not lost.
     """
     if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield
         return
-    happened = False
+    is_interrupted = False
 
-    def interrupted(*_: Any) -> NoReturn:
-        nonlocal happened
-        happened = True
+    def interrupt(*_: object) -> NoReturn:
+        """Start the timer, say so, and raise ``KeyboardInterrupt``; the next Ctrl-C kills."""
+        nonlocal is_interrupted
+        is_interrupted = True
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-        signal.signal(signal.SIGALRM, lambda *_: _end())
+        signal.signal(signal.SIGALRM, _end)
         signal.setitimer(signal.ITIMER_REAL, GRACE)
-        with suppress(OSError):  # a terminal that is gone
-            ends = f"the command ends within {GRACE} seconds, and at once after another Ctrl-C"
-            os.write(2, f"\n{command}: interrupted; {ends}. {kept}\n".encode())
+        message = (
+            f"\n{command}: interrupted; the command ends within {GRACE} seconds, and at once after"
+            f" another Ctrl-C. {what_is_kept}\n"
+        )
+        # The terminal may be gone. `os.write` is safe in a signal handler, where `print` is not.
+        with suppress(OSError):
+            os.write(2, message.encode())
         raise KeyboardInterrupt
 
-    signal.signal(signal.SIGINT, interrupted)
+    signal.signal(signal.SIGINT, interrupt)
     try:
         yield
     finally:
-        if (
-            happened
-        ):  # what became of it on its way here, an error or nothing, is not what ended this command
+        # The block may have turned the interrupt into another error, or into none. The command
+        # ends by the signal all the same.
+        if is_interrupted:
             _end()
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _end() -> NoReturn:
-    """End without waiting for any thread."""
+def _end(*_: object) -> NoReturn:
+    """End the process by SIGINT without waiting for any thread; also a handler of SIGALRM."""
     for stream in (sys.stdout, sys.stderr):
-        with suppress(
-            OSError, ValueError, RuntimeError
-        ):  # nobody reads it any more, or the signal came within a print
+        # Nobody may read the stream any more, or the signal may have come within a print.
+        with suppress(OSError, ValueError, RuntimeError):
             stream.flush()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     os.kill(os.getpid(), signal.SIGINT)
-    os._exit(128 + signal.SIGINT)  # the first process of a container cannot be ended by that signal
+    # The first process of a container cannot be ended by that signal.
+    os._exit(128 + signal.SIGINT)

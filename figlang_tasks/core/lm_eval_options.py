@@ -1,98 +1,113 @@
-"""The documents of a task in lm-eval, and its options, separated from what else lm-eval passes to
-``custom_dataset``.
+"""The documents of a task in lm-eval, and the options of that task.
 
-lm-eval 0.4.13 passes in one bag ``dataset_kwargs`` of the task file, its metadata, the arguments of
-the model (any names), what ``--metadata`` says, and the task file's path (``config_source``). So a
-name that is not known may be a model's argument or a slip of the pen.
+lm-eval 0.4.13 passes everything to ``custom_dataset`` in one bag: ``dataset_kwargs`` of the task
+file, its metadata, the arguments of the model (any names), what ``--metadata`` says, and the task
+file's path (``config_source``). So an unknown name may be a model's argument or a misspelt option.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from figlang_tasks.core.benchmark import of_dataset
+from figlang_tasks.core.benchmark import Benchmark, of_dataset
 from figlang_tasks.core.errors import DataError
+from figlang_tasks.core.record import Row
 from figlang_tasks.core.request import Request
 
 if TYPE_CHECKING:
     import datasets
 
-# "promt" and "scorrer" are like an option; "path", "prompt_template" and the names in our metadata
-# are not
-_LIKE = 0.8
+# A similarity of names (`difflib`), 0 to 1. "promt" and "scorrer" are at least as similar to an
+# option; "path", "prompt_template" and the names in our metadata are less so.
+_MISSPELT = 0.8
 
 
 class LmEvalError(SystemExit, DataError):
-    """Options or data of a task are wrong, in lm-eval.
+    """Options or data of a task in lm-eval are wrong.
 
-    lm-eval has no hook for its command. Of a SystemExit it shows the message alone, of other errors
-    a traceback.
+    lm-eval has no hook for its command. It shows the message alone of a SystemExit, and a traceback
+    of any other error.
     """
 
 
 def documents(**settings: Any) -> dict[str, datasets.Dataset]:
-    """The documents of a task as the split `test`, without pictures, which lm-eval shows none of.
+    """The documents of a task as the split `test`, without pictures, because lm-eval shows none.
 
     Args:
-        settings: what ``dataset_name`` says in lmms-eval (``dataset_kwargs`` of the task file),
-            ``num_fewshot`` (its metadata), and what else lm-eval passes.
+        settings: what lm-eval passes. ``dataset`` and the parameters of the request come from the
+            ``dataset_kwargs`` of the task file, ``num_fewshot`` from its metadata.
 
     Raises:
         LmEvalError: an option is missing or wrong, or the data is.
     """
     try:
-        benchmark = of_dataset(str(settings.get("dataset")))
-        keys = ("dataset", *benchmark.keys)
-        found = _options(settings, (*keys, *benchmark.optional_keys, "num_fewshot"), required=keys)
-        shots = found.pop("num_fewshot", 0)
-        request = request_of(found)
-        docs = benchmark.documents(request)
-        if "image" in docs.column_names:
-            if "description" not in docs.column_names:
-                raise ValueError(f"{request}: its tasks show pictures, and lm-eval shows none")
-            docs = docs.remove_columns("image")
-        task = benchmark.task_for(request)
-        if task.preflight is not None:
-            options = {"num_shots": shots} if shots else {}
-            task.preflight({"lmms_eval_specific_kwargs": options, "needs_scorer": True}, request)
-        return {"test": docs.add_column("num_shots", [shots] * len(docs)) if shots else docs}
+        return {"test": _documents(settings)}
     except (DataError, ValueError) as error:
         raise LmEvalError(f"figlang_tasks: {error}") from error
 
 
-def request_of(dataset_kwargs: Mapping[str, Any]) -> Request:
-    """The request that a task file has under ``dataset_kwargs``: a dataset and parameters."""
-    # YAML reads a bare off as False.
-    texts = {key: "off" if value is False else str(value) for key, value in dataset_kwargs.items()}
-    return Request.of(texts.pop("dataset"), **texts)
+def _documents(settings: Mapping[str, Any]) -> datasets.Dataset:
+    """The checked documents of a task, with a column ``num_shots`` if it shows exemplars.
 
-
-def _options(
-    settings: Mapping[str, Any], options: Sequence[str], required: Sequence[str]
-) -> dict[str, Any]:
-    """The options of a task, from what ``custom_dataset`` was called with; a name like one of an
-    option is refused.
+    Raises:
+        DataError, ValueError: an option is missing or wrong, or the data is.
     """
-    others = set(settings) - set(options)
-    unknown = {
-        name for name in others if difflib.get_close_matches(name, options, n=1, cutoff=_LIKE)
-    }
+    benchmark = of_dataset(str(settings.get("dataset")))
+    options = _options(settings, benchmark)
+    num_shots = options.pop("num_fewshot", 0)
+    request = request_of(options)
+    docs = benchmark.documents(request)
+    if "image" in docs.column_names:
+        if "description" not in docs.column_names:
+            raise ValueError(f"{request}: its tasks show pictures, and lm-eval shows none")
+        docs = docs.remove_columns("image")
+    task = benchmark.task_for(request)
+    if task.preflight is not None:
+        task_options = {"num_shots": num_shots} if num_shots else {}
+        task.preflight({"lmms_eval_specific_kwargs": task_options, "needs_scorer": True}, request)
+    if num_shots:
+        docs = docs.add_column("num_shots", [num_shots] * len(docs))
+    return docs
+
+
+def request_of(dataset_kwargs: Mapping[str, object]) -> Request:
+    """The request in the ``dataset_kwargs`` of a task file: a dataset and its parameters."""
+    parameters: dict[str, str] = {}
+    for key, value in dataset_kwargs.items():
+        # YAML reads a bare off as False.
+        parameters[key] = "off" if value is False else str(value)
+    return Request.of(parameters.pop("dataset"), **parameters)
+
+
+def _options(settings: Mapping[str, Any], benchmark: Benchmark) -> dict[str, Any]:
+    """The options of a task among all that lm-eval passes.
+
+    Raises:
+        ValueError: a required option is missing, or a name looks like a misspelt option.
+    """
+    required = ("dataset", *benchmark.keys)
+    options = (*required, *benchmark.optional_keys, "num_fewshot")
     valid = ", ".join(options)
-    if unknown:
+    misspelt: list[str] = []
+    for name in sorted(set(settings) - set(options)):
+        if difflib.get_close_matches(name, options, n=1, cutoff=_MISSPELT):
+            misspelt.append(name)
+    if misspelt:
         raise ValueError(
-            f"unknown key(s) {', '.join(sorted(unknown))} of a task in lm-eval; valid: {valid}"
+            f"unknown key(s) {', '.join(misspelt)} of a task in lm-eval; valid: {valid}"
         )
-    if missing := [name for name in required if name not in settings]:
+    missing = [name for name in required if name not in settings]
+    if missing:
         raise ValueError(
             f"a task in lm-eval lacks {', '.join(missing)} in its dataset_kwargs; valid: {valid}"
         )
     return {name: settings[name] for name in options if name in settings}
 
 
-def no_exemplars(doc: Mapping[str, Any]) -> NoReturn:
-    """The prompt of an exemplar: lm-eval asks for one with ``--num_fewshot`` alone."""
+def no_exemplars(doc: Row) -> NoReturn:
+    """End with an error: lm-eval asks for the prompt of an exemplar only with ``--num_fewshot``."""
     raise LmEvalError(
         "figlang_tasks: --num_fewshot is no option of our tasks: their prompts are the papers'."
         " Leave it out. Tasks of FLUTE and of the New Yorker contest take examples by num_fewshot"

@@ -1,8 +1,7 @@
-"""What only some benchmarks have: modules of a benchmark's folder that are found by their file
-names.
+"""Optional modules of benchmarks: what only some have, in files that are found by their names.
 
 `OPTIONAL_MODULES` lists them, and CONTRIBUTING.md says what each holds.
-:meth:`figlang_tasks.core.benchmark.Benchmark.module` imports such a module when it is used.
+`figlang_tasks.core.benchmark.Benchmark.module` imports such a module when it is used.
 """
 
 from __future__ import annotations
@@ -49,13 +48,13 @@ OPTIONAL_MODULES: Mapping[str, OptionalModule] = {
 
 @dataclass(frozen=True)
 class Submission:
-    """What the leaderboard of a benchmark takes: a zip, which ``figlang submit NAME`` makes.
+    """The zip for the leaderboard of a benchmark, which ``figlang submit NAME`` makes.
 
     Attributes:
-        parts: of the data, those that are handed in.
-        files: ``(records by part) -> content by name of file``. Raises `DataError` for what cannot
-            be handed in.
-        upload: where it is handed in.
+        parts: the parts of the data that are handed in.
+        files: ``(records by part) -> content by file name``. Raises `DataError` for records that
+            cannot be handed in.
+        upload: where users hand it in.
     """
 
     parts: Collection[str]
@@ -68,9 +67,9 @@ class Sorting:
     """Pictures of text-to-image models that people sort into categories.
 
     Attributes:
-        task: its name.
-        inputs: the kinds of prompts, in the order of the paper's table.
-        categories: the cells of a sheet that mean each, in lower case.
+        task: the name of the task.
+        inputs: what prompts are made from, in the order of the paper's table.
+        categories: for each category, the texts in a cell of a sheet that mean it, in lower case.
         prompts: the module that writes the prompts.
         published: the paper's table: its ``source``, and ``rows`` with ``system``, ``input``,
             ``pictures`` and the share of each of the ``categories``, 0 to 1.
@@ -90,16 +89,16 @@ def is_gold(record: Record) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class FineTuning:
-    """Which rows of a benchmark models may be fine-tuned on (:mod:`figlang_tasks.finetuning`).
+    """Which rows of a benchmark models may be fine-tuned on (`figlang_tasks.finetuning`).
 
     Attributes:
-        splits: parameters of the request for ``train`` and ``validation``, in place of the task's
-            own. Not needed where the tasks ask for a ``split``; where there is neither, the user
-            names another folder of rows.
-        texts: columns of documents that say what a row is about: a row that shares such a text, or
-            the picture in ``image``, with a row of the evaluation is left out.
-        right: whether the record of a reference answer says that the answer was read as it is
-            meant.
+        splits: the parameters of the request for ``train`` and for ``validation``, which replace
+            those of the task. Tasks that ask for a ``split`` do not need them. If a task has
+            neither, the user names a folder with other rows.
+        texts: the columns of documents that say what a row is about. A row that shares such a text,
+            or the picture in ``image``, with a row of the evaluation is left out.
+        right: whether a record shows that its answer was read as the gold label; called with the
+            record of a reference answer.
     """
 
     splits: Mapping[str, Mapping[str, str]] = field(hash=False, default_factory=dict)

@@ -18,17 +18,19 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from figlang_tasks.core.blocks import options_by_block
 from figlang_tasks.core.row_files import first_fault
+from figlang_tasks.core.task_files import TaskConfig
 from figlang_tasks.core.text import did_you_mean
 
 Kwargs = Mapping[str, Any] | None
-"""What the harness hands to the functions of a task."""
+"""The options as the harness hands them to the functions of a task; None if there are none."""
 
-_Own = TypeVar("_Own", bound="Options")
+_OptionsClass = TypeVar("_OptionsClass", bound="Options")
 
 
 class Options(BaseModel):
-    """Options of the tasks of a benchmark, called `OF` in messages. Values are taken as they are:
-    "no" is no bool.
+    """Options of the tasks of a benchmark; messages call the benchmark `OF`.
+
+    Values are not converted: "no" is not a bool.
     """
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
@@ -36,32 +38,41 @@ class Options(BaseModel):
     OF: ClassVar[str] = "figlang_tasks"
 
     @classmethod
-    def of(cls: type[_Own], kwargs: Kwargs) -> _Own:
+    def of(cls: type[_OptionsClass], kwargs: Kwargs) -> _OptionsClass:
         """Read the options from what the harness hands over.
 
         Raises:
-            ValueError: unknown option, or a value that is not valid; the message says which are.
+            ValueError: there is an unknown option, or a value is not valid; the message names the
+                valid ones.
         """
-        # The harness leaves the blocks for other models ("default", "figlang_clip", ...) in the
-        # dict: they are dicts.
-        given = {
-            str(key): value
-            for key, value in (kwargs or {}).items()
-            if not isinstance(value, Mapping)
-        }
-        required = {name: None for name, field in cls.model_fields.items() if field.is_required()}
-        if unknown := sorted(given.keys() - cls.model_fields.keys()):
+        # The harness leaves the blocks for other models ("default", "figlang_clip", ...) among the
+        # options. Blocks are dicts, and no option is one.
+        options: dict[str, Any] = {}
+        for key, option in (kwargs or {}).items():
+            if not isinstance(option, Mapping):
+                options[str(key)] = option
+
+        unknown = sorted(options.keys() - cls.model_fields.keys())
+        if unknown:
             valid = ", ".join(sorted(cls.model_fields)) or "there are none"
-            meant = did_you_mean(unknown[0], cls.model_fields)
+            suggestion = did_you_mean(unknown[0], cls.model_fields)
             raise ValueError(
-                f"unknown {cls.OF} task option(s) {', '.join(unknown)}; valid: {valid}{meant}"
+                f"unknown {cls.OF} task option(s) {', '.join(unknown)}; valid: {valid}{suggestion}"
             )
+        # A required option that is missing is None, so that the message names its valid values.
+        for name, field in cls.model_fields.items():
+            if field.is_required():
+                options.setdefault(name, None)
         try:
-            return cls.model_validate(required | given)
+            return cls.model_validate(options)
         except ValidationError as error:
             raise ValueError(f"{cls.OF} task option {first_fault(error)}") from error
 
     @classmethod
-    def blocks(cls: type[_Own], config: Mapping[str, Any]) -> list[_Own]:
-        """Read the options that a task file has for each model."""
+    def blocks(cls: type[_OptionsClass], config: TaskConfig) -> list[_OptionsClass]:
+        """Read the options that models get from a task file, one for each case of its blocks.
+
+        Raises:
+            ValueError: an option of a block is not valid.
+        """
         return [cls.of(options) for options in options_by_block(config)]

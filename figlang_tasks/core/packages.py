@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 
 def package_versions(packages: Iterable[str]) -> dict[str, str]:
-    """The versions of those packages that are installed, by name."""
+    """The versions of packages by name; packages that are not installed are left out."""
     versions = {}
     for package in packages:
         with suppress(PackageNotFoundError):

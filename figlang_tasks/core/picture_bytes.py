@@ -1,8 +1,7 @@
-"""Takes metadata out of PNG, JPEG and WebP files, so that a fault in it does not make a whole
-picture unreadable.
+"""Takes metadata out of PNG, JPEG and WebP files.
 
-Pillow refuses a picture whose metadata are large or damaged. What decides how pixels look stays, as
-does what says which side is up.
+Pillow refuses a picture whose metadata are large or damaged. What decides how pixels look stays,
+and so does the orientation.
 """
 
 from __future__ import annotations
@@ -22,11 +21,14 @@ _WEBP: Final = b"WEBP"
 
 # --- PNG ---
 
-_PIXELS: Final = (b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND")
-_TEXTS: Final = (b"tEXt", b"zTXt", b"iTXt")
-_ORIENTED: Final = (b"exif", b"Raw profile type exif", b"XML:com.adobe.xmp")
+_PIXEL_CHUNKS: Final = (b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND")
+_TEXT_CHUNKS: Final = (b"tEXt", b"zTXt", b"iTXt")
+_ORIENTATION_KEYWORDS: Final = (b"exif", b"Raw profile type exif", b"XML:com.adobe.xmp")
 """Keywords of the texts in which Pillow looks for the orientation."""
-_GREY, _RGB, _PALETTE = 0, 2, 3  # colour types of IHDR
+# The colour types of IHDR.
+_GREY = 0
+_RGB = 2
+_PALETTE = 3
 
 
 def without_metadata(data: bytes) -> bytes:
@@ -48,73 +50,91 @@ def without_metadata(data: bytes) -> bytes:
 
 
 class _Chunk(NamedTuple):
-    """A chunk of a PNG file: the name of its kind, and all its bytes with length and checksum."""
+    """A chunk of a PNG file.
 
-    kind: bytes
-    whole: bytes
+    Attributes:
+        type: its type, ``IHDR`` say.
+        encoded: all its bytes: 4 of the length of the content, 4 of the type, the content, and 4 of
+            the checksum (PNG specification, 5.3).
+    """
+
+    type: bytes
+    encoded: bytes
 
     @property
     def content(self) -> bytes:
-        return self.whole[8:-4]
+        return self.encoded[8:-4]
 
     @property
-    def is_cut(self) -> bool:
+    def is_truncated(self) -> bool:
         """Whether the file ends before the chunk does."""
-        return len(self.whole) < 12 + int.from_bytes(self.whole[:4], "big")
+        content_length = int.from_bytes(self.encoded[:4], "big")
+        return len(self.encoded) < 12 + content_length
 
     @property
     def is_intact(self) -> bool:
-        """Whether the checksum is that of kind and content."""
-        return not self.is_cut and zlib.crc32(self.whole[4:-4]) == int.from_bytes(
-            self.whole[-4:], "big"
-        )
+        """Whether the chunk is complete and its checksum is that of type and content."""
+        if self.is_truncated:
+            return False
+        checksum = int.from_bytes(self.encoded[-4:], "big")
+        return zlib.crc32(self.encoded[4:-4]) == checksum
 
 
 def _png(data: bytes) -> bytes:
+    """The bytes of a PNG file with the chunks of its pixels and its orientation alone."""
     header = _Chunk(b"", b"")
-    pixels: list[bytes] = []
-    kinds: set[bytes] = set()
-    orientation: dict[bytes, bytes] = {}  # the last one of each kind counts
+    pixel_chunks: list[bytes] = []
+    pixel_types: set[bytes] = set()
+    orientation_chunks: dict[bytes, bytes] = {}  # by keyword; the last one of each counts
     for chunk in _chunks(data):
-        if chunk.kind in _PIXELS:
-            if chunk.kind != b"IEND" and not (chunk.is_intact or chunk.is_cut):
-                raise SyntaxError(f"broken PNG file (wrong checksum of {chunk.kind.decode()})")
-            if chunk.kind == b"IHDR":
-                header = chunk
-            elif chunk.kind == b"tRNS":
-                if not kinds.isdisjoint((b"tRNS", b"IDAT")):
-                    continue  # as libpng does: the first one counts, and none behind the pixels
-                chunk = _with_sample_of_8_bits(chunk, header)
-            pixels.append(chunk.whole)
-            kinds.add(chunk.kind)
-        elif (keyword := _orientation_keyword(chunk)) and _is_readable(chunk, header):
-            orientation[keyword] = chunk.whole
-    if header.content[9:10] == bytes([_PALETTE]) and b"PLTE" not in kinds:
-        # Of which Pillow makes a black picture
+        if chunk.type not in _PIXEL_CHUNKS:
+            keyword = _orientation_keyword(chunk)
+            if keyword and _is_readable(chunk, header):
+                orientation_chunks[keyword] = chunk.encoded
+            continue
+        # Pixels that are truncated are left to Pillow, which refuses them.
+        if chunk.type != b"IEND" and not (chunk.is_intact or chunk.is_truncated):
+            raise SyntaxError(f"broken PNG file (wrong checksum of {chunk.type.decode()})")
+        if chunk.type == b"IHDR":
+            header = chunk
+        elif chunk.type == b"tRNS":
+            # As in libpng, the first one counts, and none behind the pixels.
+            if not pixel_types.isdisjoint((b"tRNS", b"IDAT")):
+                continue
+            chunk = _with_sample_of_8_bits(chunk, header)
+        pixel_chunks.append(chunk.encoded)
+        pixel_types.add(chunk.type)
+
+    has_palette_colours = header.content[9:10] == bytes([_PALETTE])
+    if has_palette_colours and b"PLTE" not in pixel_types:
+        # Pillow would make a black picture of it.
         raise SyntaxError("broken PNG file (it has no palette)")
-    # Before the pixels, because Pillow reads what follows them only when it has decoded them.
-    return b"".join([_PNG, *pixels[:1], *orientation.values(), *pixels[1:]])
+    # The orientation stands right behind the header. Pillow reads what follows the pixels only
+    # after it has decoded them.
+    return b"".join([_PNG, *pixel_chunks[:1], *orientation_chunks.values(), *pixel_chunks[1:]])
 
 
 def _chunks(data: bytes) -> Iterator[_Chunk]:
-    """The chunks of a PNG file up to its end, of which the last may be cut off."""
-    start, kind = len(_PNG), b""
-    while start + 8 <= len(data) and kind != b"IEND":
-        length, kind = struct.unpack_from(">I4s", data, start)
+    """The chunks of a PNG file up to its end (``IEND``); the last one may be truncated."""
+    start = len(_PNG)
+    chunk_type = b""
+    while start + 8 <= len(data) and chunk_type != b"IEND":
+        length, chunk_type = struct.unpack_from(">I4s", data, start)
         end = start + 12 + length
-        yield _Chunk(kind, data[start:end])
+        yield _Chunk(chunk_type, data[start:end])
         start = end
 
 
 def _orientation_keyword(chunk: _Chunk) -> bytes:
-    """What a chunk that may hold the orientation is called in a PNG file; empty for other
-    chunks.
+    """The keyword of a chunk that may hold the orientation: ``eXIf``, or that of a text.
+
+    Empty for other chunks.
     """
-    if chunk.kind == b"eXIf":
-        return chunk.kind
-    if chunk.kind in _TEXTS:
-        keyword = chunk.content[:80].partition(b"\0")[0]
-        return keyword if keyword in _ORIENTED else b""
+    if chunk.type == b"eXIf":
+        return chunk.type
+    if chunk.type in _TEXT_CHUNKS:
+        keyword = chunk.content[:80].partition(b"\0")[0]  # a keyword ends at a zero byte
+        return keyword if keyword in _ORIENTATION_KEYWORDS else b""
     return b""
 
 
@@ -123,92 +143,105 @@ def _is_readable(chunk: _Chunk, header: _Chunk) -> bool:
     if not chunk.is_intact:
         return False
     end = struct.pack(">I4sI", 0, b"IEND", zlib.crc32(b"IEND"))
+    png = _PNG + header.encoded + chunk.encoded + end
     try:
-        Image.open(io.BytesIO(_PNG + header.whole + chunk.whole + end), formats=["PNG"]).close()
+        Image.open(io.BytesIO(png), formats=["PNG"]).close()
     except (OSError, SyntaxError, ValueError):  # UnidentifiedImageError is an OSError
         return False
     return True
 
 
 def _with_sample_of_8_bits(chunk: _Chunk, header: _Chunk) -> _Chunk:
-    """The transparent colour (tRNS) in 8 bits, in which Pillow gives all colours but grey of 16
-    bits.
+    """The transparent colour (tRNS) in 8 bits, as Pillow gives all colours but grey of 16 bits.
 
     Pillow itself compares the sample of the file, of 2, 4 or 16 bits, with a pixel of 8 bits.
     """
     depth, colour_type = header.content[8:10] or b"\0\0"
-    samples = struct.unpack(
-        f">{len(chunk.content) // 2}H", chunk.content[: len(chunk.content) // 2 * 2]
-    )
+    sample_count = len(chunk.content) // 2  # each has 2 bytes, whatever the depth
+    samples = struct.unpack(f">{sample_count}H", chunk.content[: sample_count * 2])
     if colour_type == _GREY and depth in (2, 4):
-        scale = 255 // ((1 << depth) - 1)
-        samples = tuple((sample & ((1 << depth) - 1)) * scale for sample in samples)
+        largest = (1 << depth) - 1
+        scale = 255 // largest
+        samples = tuple((sample & largest) * scale for sample in samples)
     elif colour_type == _RGB and depth == 16:
         samples = tuple(sample >> 8 for sample in samples)
     else:
         return chunk
-    content = chunk.kind + struct.pack(f">{len(samples)}H", *samples)
-    length, checksum = struct.pack(">I", len(content) - 4), struct.pack(">I", zlib.crc32(content))
-    return _Chunk(chunk.kind, length + content + checksum)
+    content = struct.pack(f">{sample_count}H", *samples)
+    length = struct.pack(">I", len(content))
+    checksum = struct.pack(">I", zlib.crc32(chunk.type + content))
+    return _Chunk(chunk.type, length + chunk.type + content + checksum)
 
 
 # --- JPEG ---
 
-_COMMENT, _SCAN = 0xFE, 0xDA
-_APPLICATIONS = range(0xE0, 0xF0)
-# Marker -> how the contents that are kept begin, and how long they must be. JFIF and Adobe decide
-# on the colours.
-_KEPT: Final = {
+_COMMENT = 0xFE
+_SCAN = 0xDA
+_APPLICATION_MARKERS = range(0xE0, 0xF0)
+_KEPT_APPLICATIONS: Final = {
     0xE0: ((b"JFIF\0", 14),),
     0xE1: ((b"Exif\0\0", 6), (b"http://ns.adobe.com/xap/1.0/\0", 29)),
     0xEE: ((b"Adobe", 12),),
 }
+"""The application segments that are kept: by marker, how they begin and their least length.
+
+JFIF and Adobe decide on the colours, Exif and XMP (``xap``) have the orientation.
+"""
 
 
 def _jpeg(data: bytes) -> bytes:
-    kept, start = [_JPEG], 2
-    # Each segment before the pixels is 0xFF, a marker, and the length of the rest; where one is
-    # not, all is kept.
+    """The bytes of a JPEG file without comments, and with the application segments that count.
+
+    Each segment before the pixels is 0xFF, a marker, and the length of the rest in two bytes. From
+    the first one that is not, everything is kept.
+    """
+    kept_segments = [_JPEG]
+    start = 2
     while start + 4 <= len(data) and data[start] == 0xFF:
         marker = data[start + 1]
         end = start + 2 + int.from_bytes(data[start + 2 : start + 4], "big")
-        if not 0xC0 <= marker < 0xFF or marker == _SCAN or end < start + 4:
+        is_segment = 0xC0 <= marker < 0xFF and end >= start + 4
+        if not is_segment or marker == _SCAN:
             break
         if not _is_metadata(marker, data[start + 4 : end]):
-            kept.append(data[start:end])
+            kept_segments.append(data[start:end])
         start = end
-    return b"".join([*kept, data[start:]])
+    return b"".join([*kept_segments, data[start:]])
 
 
 def _is_metadata(marker: int, content: bytes) -> bool:
-    """Whether a segment of a JPEG file is neither of the pixels, nor says which side is up."""
+    """Whether a segment of a JPEG file has neither to do with the pixels nor the orientation."""
     if marker == _COMMENT:
         return True
-    beginnings = _KEPT.get(marker, ())
-    is_kept = any(
-        content.startswith(beginning) and len(content) >= length for beginning, length in beginnings
-    )
-    return marker in _APPLICATIONS and not is_kept
+    if marker not in _APPLICATION_MARKERS:
+        return False
+    for beginning, least_length in _KEPT_APPLICATIONS.get(marker, ()):
+        if content.startswith(beginning) and len(content) >= least_length:
+            return False
+    return True
 
 
 # --- WebP ---
 
-_WEBP_PIXELS: Final = (b"VP8X", b"VP8 ", b"VP8L", b"ALPH", b"ANIM", b"ANMF")
-_WEBP_ORIENTED: Final = (b"EXIF", b"XMP ")
+_WEBP_PIXEL_CHUNKS: Final = (b"VP8X", b"VP8 ", b"VP8L", b"ALPH", b"ANIM", b"ANMF")
+_WEBP_ORIENTATION_CHUNKS: Final = (b"EXIF", b"XMP ")
 
 
 def _webp(data: bytes) -> bytes:
-    """The chunks of pixels and orientation, with the length of them all: libwebp refuses a file
-    that is shorter.
+    """The bytes of a WebP file with the chunks of its pixels and its orientation alone.
+
+    The header has their total length, because libwebp refuses a file that is shorter.
     """
-    kept, start = [_WEBP], 12
+    kept_chunks = [_WEBP]
+    start = 12
     while start + 8 <= len(data):
-        kind, length = struct.unpack_from("<4sI", data, start)
-        end = start + 8 + length + length % 2
-        is_cut = start + 8 + length > len(data)
-        # Pixels that are cut are left to Pillow, which refuses them.
-        if kind in _WEBP_PIXELS or (kind in _WEBP_ORIENTED and not is_cut):
-            kept.append(data[start:end])
+        chunk_type, length = struct.unpack_from("<4sI", data, start)
+        end = start + 8 + length + length % 2  # padded to an even length
+        is_truncated = start + 8 + length > len(data)
+        is_orientation = chunk_type in _WEBP_ORIENTATION_CHUNKS and not is_truncated
+        # Pixels that are truncated are left to Pillow, which refuses them.
+        if chunk_type in _WEBP_PIXEL_CHUNKS or is_orientation:
+            kept_chunks.append(data[start:end])
         start = end
-    content = b"".join(kept)
+    content = b"".join(kept_chunks)
     return _RIFF + struct.pack("<I", len(content)) + content

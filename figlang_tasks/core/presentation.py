@@ -1,6 +1,6 @@
 """What a benchmark declares for tables and charts of its results: names of its parts, and charts.
 
-Plain data: the report draws it.
+It declares plain data, and the report draws them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,12 @@ from figlang_tasks.core.record import Record
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a benchmark, a scope of its measures: its name, and a note."""
+    """A part of a benchmark, which is a scope of its measures.
+
+    Attributes:
+        name: the name in tables and charts.
+        note: a sentence about it; "" for none.
+    """
 
     name: str
     note: str = ""
@@ -24,13 +29,14 @@ class Parts:
     """The parts of a benchmark.
 
     Attributes:
-        of: by scope, in the order of tables; scopes that are not there are shown as they are.
-        kind: what a part is.
-        in_short: scopes that are shown beside the whole where there is room for few, as in the
+        by_scope: the parts by scope, in the order of tables. A scope that is missing here is shown
+            by its own name.
+        kind: what a part is called: ``part``, ``source``.
+        in_short: the scopes that are shown beside the whole where there is room for few, as in the
             paper's main table.
     """
 
-    of: Mapping[str, Part] = field(default_factory=dict)
+    by_scope: Mapping[str, Part] = field(default_factory=dict)
     kind: str = "part"
     in_short: tuple[str, ...] = ()
 
@@ -40,13 +46,14 @@ class ChartCategory:
     """A category of a chart: the value of a task in each run, as a point with its interval.
 
     Attributes:
-        title, label: of the chart, unique in the report, and of its axis; categories that share
-            both are drawn into one chart.
-        measure, scope: what is drawn (scope None: over all rows); a category without a value is
-            left out.
-        category: its label.
-        panel: title of the part of the chart that it stands in; "" if the chart has no parts.
+        title: the title of the chart, unique in the report.
+        label: the label of the chart's axis. Categories with the same title and label are drawn
+            into one chart.
+        measure: the name of the measure whose value is drawn.
+        category: the label of the category.
         chance: ``(records) -> level``: the share by chance, 0 to 1; NaN where there is none.
+        scope: the scope of the value; None for all rows. A category without a value is left out.
+        panel: the title of the part of the chart that it stands in; "" if the chart has no parts.
     """
 
     title: str
@@ -63,9 +70,11 @@ class ChartSection:
     """A section of the report: charts, in the order in which `categories` first names them.
 
     Attributes:
-        id: unique on the page; letters and ``-``.
-        categories: ``(dataset, task, scopes) -> categories`` of a task; `scopes`: those that each
-            measure has a value in.
+        id: its id, unique on the page; letters and ``-``.
+        title: its heading.
+        intro: a paragraph before the charts.
+        categories: ``(dataset, task, scopes by measure) -> categories`` of a task. The scopes are
+            those in which a measure has a value.
     """
 
     id: str

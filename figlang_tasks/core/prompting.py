@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -15,8 +15,17 @@ if TYPE_CHECKING:
     from PIL import Image
 
 
+ChatTurn: TypeAlias = dict[str, Any]
+"""A turn of a chat, as lmms-eval takes it from ``doc_to_messages``.
+
+``role`` says whose turn it is. ``content`` is a list of texts, ``{"type": "text", "text": ...}``,
+and pictures, ``{"type": "image", "url": PICTURE}``.
+"""
+
+
 @cache
 def _environment() -> Environment:
+    """The settings of Jinja, which are a part of what the templates mean."""
     return Environment(
         loader=FileSystemLoader(resource_dir("prompts")),
         undefined=StrictUndefined,
@@ -27,9 +36,10 @@ def _environment() -> Environment:
     )
 
 
-def render(template: str, **values: Any) -> str:
-    """Render ``prompts/<template>``, for example ``render("vflute/question.jinja", claim=...,
-    instruction=3)``.
+def render(template: str, **values: object) -> str:
+    """Render a template under ``prompts/``.
+
+    For example ``render("vflute/question.jinja", claim=..., instruction=3)``.
     """
     return _environment().get_template(template).render(**values)
 
@@ -42,21 +52,32 @@ def prompt_hash(benchmark: str) -> str:
     return digest.hexdigest()[:12]
 
 
-def user_turn(pictures: Sequence[Image.Image], text: str) -> dict[str, Any]:
+def user_turn(pictures: Sequence[Image.Image], text: str) -> ChatTurn:
     """A chat turn of the user: the pictures, then the text."""
-    shown = [{"type": "image", "url": picture} for picture in pictures]
-    return {"role": "user", "content": [*shown, {"type": "text", "text": text}]}
+    content: list[dict[str, object]] = []
+    for picture in pictures:
+        content.append({"type": "image", "url": picture})
+    content.append({"type": "text", "text": text})
+    return {"role": "user", "content": content}
 
 
-def turn_with_pictures_inside(pictures: Sequence[Image.Image], text: str) -> dict[str, Any]:
-    """A chat turn of the user: each picture in place of an ``<image>`` of the text; before a text
-    that has none.
+def turn_with_pictures_inside(pictures: Sequence[Image.Image], text: str) -> ChatTurn:
+    """A chat turn of the user in which each ``<image>`` of the text becomes a picture.
+
+    In a text without ``<image>``, the pictures stand before the text.
+
+    Args:
+        pictures: as many as the text has ``<image>``, or any number if it has none.
+        text: the text; it is left as it is if there are no pictures.
     """
-    parts = text.split("<image>") if pictures else [text]
-    if len(parts) == 1:
-        parts = [""] * len(pictures) + parts
-    content: list[dict[str, Any]] = []
-    for part, picture in zip(parts, [*pictures, None], strict=True):
-        content += [{"type": "text", "text": part}] if part.strip() else []
-        content += [{"type": "image", "url": picture}] if picture is not None else []
+    pieces = text.split("<image>") if pictures else [text]
+    if len(pieces) == 1:
+        pieces = [""] * len(pictures) + pieces
+    content: list[dict[str, object]] = []
+    # No picture follows the last piece of text.
+    for piece, picture in zip(pieces, [*pictures, None], strict=True):
+        if piece.strip():
+            content.append({"type": "text", "text": piece})
+        if picture is not None:
+            content.append({"type": "image", "url": picture})
     return {"role": "user", "content": content}

@@ -13,34 +13,36 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 if TYPE_CHECKING:
     from figlang_tasks.answers.verdict import Status
 
-Record: TypeAlias = Mapping[str, Any]
-"""A record of any kind, as code takes it that serves several."""
+Row: TypeAlias = Mapping[str, Any]
+"""A row of a dataset, by column: one of a file, or a document that the harness asks about."""
 
-Document: TypeAlias = Mapping[str, Any] | None
-"""The row that a record is of; None where it is not at hand."""
+Record: TypeAlias = Mapping[str, Any]
+"""A record of any kind of task, in code that serves several kinds."""
+
+Document: TypeAlias = Row | None
+"""The row that a record is of; None where the row is not at hand."""
 
 
 class OptionalFields(TypedDict, total=False):
-    """Fields that have these names in every kind of record that has them.
+    """Fields that only some kinds of records have; each has one meaning wherever it is.
 
     Attributes:
-        task: the name of the kind of task; `Task` adds it and `request` to what a benchmark
-            returns.
-        request: what the task file asked for (``V-FLUTE,split=test``): its documents are found by
-            it.
-        unit: what dependent records share, and is resampled as one; without it a document depends
-            on no other.
-        row: the row of the benchmark, where several documents are of one (rotations, pictures of a
+        task: the name of the kind of task. `Task` adds it and `request` to each record that a
+            benchmark returns.
+        request: the request of the task file (``V-FLUTE,split=test``), by which the documents of
+            the record can be loaded again.
+        unit: what documents that depend on each other share; such documents are resampled
+            together. A document without a unit depends on no other.
+        row: the row of the benchmark, where it has several documents (rotations, pictures of a
             ranking).
         images: the number of documents of a row that are ranked together.
         status: what became of the output.
-        rule: which rule read it.
-        revision: of the data where that is no commit; ``own`` of the user's rows.
+        rule: the name of the rule that read the answer.
+        revision: the revision of the data where it is not a commit; ``own`` for the user's rows.
         bleu: the settings of BLEU-4.
-        repeat: number of the answer, from 1, where a row was asked several times.
-        unfinished: the output ends in a thought.
-        unread_counts_as: the label that an answer counts as which was not read, by the rules of a
-            paper.
+        repeat: the number of the answer, from 1, where a row was asked several times.
+        unfinished: whether the output ends inside a thought.
+        unread_counts_as: the label that an unread answer counts as, by the rules of a paper.
         read_by: the reading of a language model (``figlang judge read``).
     """
 
@@ -60,11 +62,12 @@ class OptionalFields(TypedDict, total=False):
 
 
 class SharedFields(OptionalFields):
-    """The fields that a benchmark's records share, whatever the kind.
+    """The fields that every record has, whatever its kind.
 
     Attributes:
-        id: of the document.
-        data: the rows that were read: dataset, part, revision and a digest of their content.
+        id: the id of the document.
+        data: the data that was read: dataset, part, revision and a digest of the content
+            (`figlang_tasks.core.data_id.DataId`).
     """
 
     id: str

@@ -1,5 +1,4 @@
-"""Hides keys and tokens in what a run prints and saves: by their value, by their name and by their
-usual shapes.
+"""Hides keys and tokens in what a run prints and saves, by their value, name and usual shape.
 
 The harness logs the hub's token and prints the arguments of the model, and a server may repeat the
 key that it was sent. Logs are what people paste into bug reports, and samples what they publish.
@@ -16,35 +15,31 @@ from typing import Any
 HIDDEN = "[REDACTED]"
 """What stands in place of a secret; the harness's own word."""
 
+# What keys and tokens are of: API_KEY, hf_token.
 _OWNER = (
     r"api|access|secret|private|auth|oauth|bearer|client|service|account|session|security"
-    r"|subscription|user|hub"
+    r"|subscription|user|hub|bot|refresh|jwt|(?<![a-z])id|hf|huggingface|github|gh|gitlab|slack"
+    r"|wandb|openai|anthropic|azure|gemini|google|mistral|cohere|groq|together|fireworks|deepinfra"
+    r"|deepseek|openrouter|replicate|nvidia|perplexity|xai|dashscope"
 )
-_OWNER += r"|bot|refresh|jwt|(?<![a-z])id|hf|huggingface|github|gh|gitlab|slack|wandb"
-_OWNER += (
-    r"|openai|anthropic|azure|gemini|google|mistral|cohere|groq|together|fireworks|deepinfra"
-    r"|deepseek"
-)
-_OWNER += r"|openrouter|replicate|nvidia|perplexity|xai|dashscope"
 _NAME = (
     rf"(?i:[\w-]*(?:(?:{_OWNER})[_-]?(?:keys?|token)|password|passwd|passphrase|authorization|credentials?)"
     r"|[\w-]*[_-]secret|[\w-]*client_?secret|-{0,2}(?:token|secret|auth))(?:_?\d+)?"
     r"|(?:[A-Z\d_]*_)?(?:KEY|TOKEN|SECRET|PASS)"  # of an environment variable
 )
 _SEPARATOR = r"(?::=|=>|[=:])"
-_YAML_SIGN = (  # behind which the value stands in the next line, or in a list
-    r"(?:(?:-|[|>][+-]?)\s+)?"
-)
+# The sign in YAML before a value that stands in the next line, or in a list.
+_YAML_SIGN = r"(?:(?:-|[|>][+-]?)\s+)?"
 _VALUE = (
     r"""\\+["'][^"'\\]*(?:\\+["'])?"""  # JSON in a text of JSON
     r"""|[bfru]{0,2}"(?:\\.|[^"\\])*"?|[bfru]{0,2}'(?:\\.|[^'\\])*'?|\w{0,30}[(\[{][^)\]}]*[)\]}]?"""
     r"""|(?:(?:Bearer|Basic|Token)\s+)?[^\s,;&"'{}]+"""
 )
 _IN_ADDRESS = r"(?<=[?&])(?i:key|sig|x-amz-signature|x-goog-signature)="
-# As :data:`_NO_SECRET`: "token: the" is a sentence, and neither is "unexpected token: name" a
-# secret.
+# What looks like a named secret but is prose: "token: the" and "unexpected token: name".
 _PROSE = r"(?i:token|secret|auth|key|pass):\s+(?:[A-Za-z]{1,15}|\d{1,7})(?![\w~+/=-])"
-_START = r"(?:(?<![\w-])|(?<=\\[nrt]))"  # of a word, also behind the \n of a text that is quoted
+# The start of a word, also behind the \n of a text that is quoted.
+_START = r"(?:(?<![\w-])|(?<=\\[nrt]))"
 _SECRET_NAME = re.compile(_NAME)
 _NAMED = re.compile(
     rf"""{_START}(?!{_PROSE})"""
@@ -65,27 +60,30 @@ _TOKEN = re.compile(
 )
 _USER_IN_ADDRESS = re.compile(r"""(?<=://)[^/\s"<>\\]+@""")
 
-# Not looked for by value: "key=1" must not hide every 1, nor the placeholders that local servers
-# are given their word.
+# Values that are not hidden wherever they occur: "key=1" must not hide every 1, nor a placeholder
+# that a local server is given as its key ("EMPTY") every use of that word.
 _NO_SECRET = re.compile(r".{,7}|[A-Za-z_-]{,15}", re.DOTALL)
-# The harness cuts messages, and a secret in them, off anywhere: so much of it is hidden as well, if
-# it is no word, path or address.
+# The harness truncates messages anywhere, also within a secret. So the first 12 characters of a
+# secret are hidden too, if they are no word, path or address.
 _BEGINNING = 12
 _NO_WORD = re.compile(r"(?=.*(?:[^A-Za-z]|[a-z][A-Z]))[\w.~+=-]+")
 given_secrets: set[str] = set()
+"""The secrets among the arguments of models, as `remember` adds them."""
 
 
 def remember(model_args: object) -> None:
-    """Add the secrets among the arguments of a model, a text ``name=value,...`` or a mapping, to
-    those hidden.
+    """Hide the secrets among the arguments of a model from now on.
+
+    Args:
+        model_args: a text ``name=value,...``, or a mapping.
     """
     if isinstance(model_args, Mapping):
-        values = [
-            str(value) for name, value in model_args.items() if _SECRET_NAME.fullmatch(str(name))
-        ]
+        for name, value in model_args.items():
+            if is_secret_name(str(name)):
+                given_secrets.add(str(value))
     else:
-        values = [argument["value"].strip("\"'") for argument in _NAMED.finditer(str(model_args))]
-    given_secrets.update(values)
+        for argument in _NAMED.finditer(str(model_args)):
+            given_secrets.add(argument["value"].strip("\"'"))
 
 
 def is_secret_name(name: str) -> bool:
@@ -94,47 +92,65 @@ def is_secret_name(name: str) -> bool:
 
 
 def without_secrets(value: Any) -> Any:
-    """A value whose texts have :data:`HIDDEN` for known secrets and usual tokens: for what is saved
-    of an answer.
+    """A copy of a value with `HIDDEN` in place of known secrets and of what looks like a token.
+
+    For the answers that a run saves: their words are left alone otherwise (see `redacted`).
+
+    Args:
+        value: a text, or a value of JSON with texts in it.
     """
-    return _hide(value, _known_secrets(), by_name=False)
+    return _hide(value, _secrets_pattern(), by_name=False)
 
 
 def redacted(value: Any) -> Any:
-    """As :func:`without_secrets`, also for what stands under a name like ``api_key``, and passwords
-    in addresses.
+    """A copy of a value with `HIDDEN` in place of all that may be a secret, for logs and settings.
+
+    Hidden are known secrets, what looks like a token, what stands behind or under a name like
+    ``api_key``, and passwords in addresses.
+
+    Args:
+        value: a text, or mappings and lists of any values; other objects become texts.
     """
-    return _hide(value, _known_secrets(), by_name=True)
+    return _hide(value, _secrets_pattern(), by_name=True)
 
 
-def _hide(value: Any, known: re.Pattern[str], by_name: bool) -> Any:
-    """A value, and all that it holds, without secrets."""
+def _hide(value: Any, secrets: re.Pattern[str], by_name: bool) -> Any:
+    """A copy of a value, with all that it holds, without secrets.
+
+    Args:
+        value: as in `redacted`.
+        secrets: the pattern of the known secrets.
+        by_name: whether what has a secret's name is hidden, whatever it is.
+    """
     if isinstance(value, Mapping):
-        return {name: _hide_entry(name, entry, known, by_name) for name, entry in value.items()}
+        entries: dict[Any, Any] = {}
+        for name, entry in value.items():
+            if by_name and entry and is_secret_name(str(name)):
+                entries[name] = HIDDEN
+            else:
+                entries[name] = _hide(entry, secrets, by_name)
+        return entries
     if isinstance(value, list | tuple):
-        return [_hide(entry, known, by_name) for entry in value]
+        return [_hide(entry, secrets, by_name) for entry in value]
     if by_name and not isinstance(value, str | int | float | bool | None):
         value = str(value)
     if not isinstance(value, str):
         return value
 
-    text = _TOKEN.sub(HIDDEN, known.sub(HIDDEN, value))
+    text = secrets.sub(HIDDEN, value)
+    text = _TOKEN.sub(HIDDEN, text)
     if by_name:
-        text = _USER_IN_ADDRESS.sub(f"{HIDDEN}@", _NAMED.sub(rf"\g<name>{HIDDEN}", text))
+        text = _NAMED.sub(rf"\g<name>{HIDDEN}", text)
+        text = _USER_IN_ADDRESS.sub(f"{HIDDEN}@", text)
     return text
 
 
-def _hide_entry(name: object, entry: Any, known: re.Pattern[str], by_name: bool) -> Any:
-    if by_name and entry and _SECRET_NAME.fullmatch(str(name)):
-        return HIDDEN
-    return _hide(entry, known, by_name)
-
-
-def _known_secrets() -> re.Pattern[str]:
-    """A pattern of the secrets of the environment and of the arguments of the model."""
-    secrets = {
-        value for name, value in os.environ.items() if _SECRET_NAME.fullmatch(name)
-    } | given_secrets
+def _secrets_pattern() -> re.Pattern[str]:
+    """A pattern of the secrets in the environment and among the arguments of models."""
+    secrets = set(given_secrets)
+    for name, value in os.environ.items():
+        if is_secret_name(name):
+            secrets.add(value)
     return _pattern_of_values(
         frozenset(secret for secret in secrets if not _NO_SECRET.fullmatch(secret))
     )
@@ -142,13 +158,12 @@ def _known_secrets() -> re.Pattern[str]:
 
 @lru_cache(maxsize=4)
 def _pattern_of_values(secrets: frozenset[str]) -> re.Pattern[str]:
-    """A pattern of secrets, each whole or cut off; the longest first, for a shorter one may begin
-    it.
-    """
-    values = []
+    """A pattern of secrets, each whole or truncated; of none, a pattern that matches nothing."""
+    patterns: list[str] = []
+    # The longest first, because a shorter one may be the beginning of it.
     for secret in sorted(secrets, key=len, reverse=True):
-        values.append(re.escape(secret))
+        patterns.append(re.escape(secret))
         beginning = secret[:_BEGINNING]
         if _NO_WORD.fullmatch(beginning):
-            values.append(re.escape(beginning) + r"[\w+=/-]*")
-    return re.compile("|".join(values) or "(?!)")
+            patterns.append(re.escape(beginning) + r"[\w+=/-]*")
+    return re.compile("|".join(patterns) or "(?!)")

@@ -1,4 +1,4 @@
-"""`Request`: what a task file asks of a dataset, ``V-FLUTE,split=test``."""
+"""`Request`: the rows that a task file asks for, ``V-FLUTE,split=test``."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from figlang_tasks.core.errors import DataError
 
 @dataclass(frozen=True)
 class Request(Mapping[str, str]):
-    """A dataset and the parameters of a request for its rows; a mapping of the parameters.
+    """A request for rows of a dataset; a mapping of its parameters.
 
     It is written ``DATASET,KEY=VALUE,...``: as ``dataset_name`` in a task file, and as ``request``
     in every record. The keys that a dataset takes are those of its benchmark
-    (:func:`figlang_tasks.core.benchmark.parse_request`).
+    (`figlang_tasks.core.benchmark.parse_request`).
 
     Attributes:
-        dataset: name of a :class:`figlang_tasks.core.hub.Source`.
+        dataset: the name of a `figlang_tasks.core.hub.Source`.
         parameters: keys with their values, in the order of the benchmark's keys.
     """
 
@@ -26,33 +26,33 @@ class Request(Mapping[str, str]):
 
     @classmethod
     def of(cls, dataset: str, **parameters: str) -> Request:
-        """The request with these parameters."""
+        """The request for rows of a dataset with these parameters."""
         return cls(dataset, tuple(parameters.items()))
 
     @classmethod
     def parse(cls, text: str) -> Request:
-        """Take apart what ``str`` of a request gives.
+        """Read a request from its text, ``DATASET,KEY=VALUE,...``.
 
         Raises:
             DataError: a part behind the first comma is not ``KEY=VALUE``, or a key is there twice.
         """
-        dataset, *parts = text.split(",")
+        dataset, *assignments = text.split(",")
         parameters: dict[str, str] = {}
-        for part in parts:
-            key, sign, value = part.partition("=")
-            if not (key and sign and value):
-                raise DataError(f"{part!r} must be KEY=VALUE")
+        for assignment in assignments:
+            key, _, value = assignment.partition("=")
+            if not key or not value:
+                raise DataError(f"{assignment!r} must be KEY=VALUE")
             if key in parameters:
                 raise DataError(f"{key} is there twice")
             parameters[key] = value
-        return cls.of(dataset, **parameters)
+        return cls(dataset, tuple(parameters.items()))
 
     def __str__(self) -> str:
         return ",".join([self.dataset, *(f"{key}={value}" for key, value in self.parameters)])
 
     def __getitem__(self, key: str) -> str:
-        for known, value in self.parameters:
-            if known == key:
+        for name, value in self.parameters:
+            if name == key:
                 return value
         raise KeyError(key)
 
@@ -63,7 +63,5 @@ class Request(Mapping[str, str]):
         return len(self.parameters)
 
     def with_parameters(self, parameters: Mapping[str, str]) -> Request:
-        """The request with these parameters in place of its own of the same names, or behind
-        them.
-        """
+        """A copy in which these parameters replace those of the same names; others are added."""
         return Request.of(self.dataset, **{**self, **parameters})

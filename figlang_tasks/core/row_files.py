@@ -1,5 +1,4 @@
-"""Rows of CSV and TSV files with a header, and of JSON Lines, and the faults of those that are not
-valid.
+"""Reads rows of CSV and TSV files with a header, and of JSON Lines, and names the faults in them.
 
 Lines are counted from 1. JSON Lines are UTF-8, one value a line; empty lines are skipped, but they
 count.
@@ -12,23 +11,24 @@ import io
 import json
 import re
 import reprlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from figlang_tasks.core import files
 from figlang_tasks.core.data_id import DataId, digest_of_rows
 from figlang_tasks.core.errors import DataError
+from figlang_tasks.core.record import Row
 from figlang_tasks.core.text import LONE_SURROGATE
 
 if TYPE_CHECKING:
     import datasets
 
-# How processors, chat templates and the harness write the place of a picture (or of a film or
-# sound) in a prompt: <image>, </img>, <image 1>, <start_of_image>, <|image_pad|>, <|vision_start|>,
-# <|image token|>, <|image>, [IMG_END].
+# How processors, chat templates and the harness mark a picture (or a film or sound) in a prompt:
+# <image>, </img>, <image 1>, <start_of_image>, <|image_pad|>, <|vision_start|>, <|image token|>,
+# <|image>, [IMG_END].
 _PLACEHOLDER = re.compile(
     r"<[/|]{0,2}[\w-]{0,30}(?:image|img|im_patch|video|audio)[\w-]{0,30}(?: ?\d{1,3})?[/|]{0,2}>"
     r"|<\|[\w-]{0,30}(?:image|img|media|vision|video|audio|patch)[\w -]{0,30}\|>"
@@ -38,29 +38,47 @@ _PLACEHOLDER = re.compile(
 
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 200
-_Row = TypeVar("_Row")
+_DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
+
+RowOrFault: TypeAlias = dict[str, Any] | str
+"""The cells of a row by column, or a text that says what is wrong with the row."""
+
+_Values = TypeVar("_Values")
+_ParsedRow = TypeVar("_ParsedRow")
 _Model = TypeVar("_Model", bound=BaseModel)
+_Progressing = TypeVar("_Progressing")
 
 
-def lines(path: Path, required: Sequence[str] = ()) -> Iterator[tuple[str, dict[str, Any] | str]]:
-    """Each row of a ``.csv``, ``.tsv`` or JSON Lines file: its place (file and line), with its
-    cells or what is wrong.
+# --- reading files ---
 
-    Where the rest of a CSV file cannot be read (its encoding, its header, an open quote), nothing
-    follows.
+
+def read_rows(path: Path, required: Sequence[str] = ()) -> Iterator[tuple[str, RowOrFault]]:
+    """Read a ``.csv``, ``.tsv`` or JSON Lines file: the location of each row, and its cells.
+
+    A location is for messages: ``rows.csv, line 3``. In place of its cells, a row that is not valid
+    has a text that says what is wrong. Where the rest of a CSV file cannot be read (its encoding,
+    its header, an open quote), nothing follows.
+
+    Args:
+        path: the file.
+        required: columns that each row must have.
     """
     content = content_of(path)
-    delimiter = {".csv": ",", ".tsv": "\t"}.get(path.suffix.lower())
-    found = (
-        json_lines(io.BytesIO(content)) if delimiter is None else _csv(content, required, delimiter)
-    )
-    for number, row in found:
-        wrong = row if isinstance(row, str) else _missing(row, required)
-        yield f"{path}, line {number}", wrong or row
+    delimiter = _DELIMITERS.get(path.suffix.lower())
+    if delimiter is None:
+        rows = json_lines(io.BytesIO(content))
+    else:
+        rows = _csv_rows(content, required, delimiter)
+    for number, row in rows:
+        location = f"{path}, line {number}"
+        if isinstance(row, str):
+            yield location, row
+        else:
+            yield location, _missing_columns(row, required) or row
 
 
 def content_of(path: Path) -> bytes:
-    """The content of a file, which must be a regular one of a plausible size."""
+    """The content of a file; a `DataError` if it is not a regular file of a plausible size."""
     try:
         return files.read_file(path)
     except OSError as error:
@@ -68,82 +86,181 @@ def content_of(path: Path) -> bytes:
 
 
 def released_table(path: Path, delimiter: str = ",") -> list[dict[str, str]]:
-    """The rows of a CSV or TSV file of a release, as they are: rows of users are read by
-    :func:`lines`.
+    """The rows of a CSV or TSV file of a release, unchecked; `read_rows` reads rows of users."""
+    text = io.StringIO(content_of(path).decode("utf-8"), newline="")
+    return list(csv.DictReader(text, delimiter=delimiter))
+
+
+def json_lines(lines: Iterable[bytes]) -> Iterator[tuple[int, RowOrFault]]:
+    """Read JSON Lines: the number of each line, and its object or what is wrong with it.
+
+    Empty lines are skipped.
+
+    Args:
+        lines: the lines of a file, split at ``\\n`` alone. Texts may hold other line separators,
+            unescaped.
     """
-    return list(
-        csv.DictReader(
-            io.StringIO(content_of(path).decode("utf-8"), newline=""), delimiter=delimiter
-        )
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        encoding = "utf-8-sig" if number == 1 else "utf-8"  # a file may begin with a mark
+        try:
+            value = json.loads(line.decode(encoding))
+        except UnicodeDecodeError as error:
+            yield number, _utf8_fault(error)
+            continue
+        except (ValueError, RecursionError) as error:
+            reason = getattr(error, "msg", None) or error
+            yield number, f"is not valid JSON ({reason}): each line must be an object"
+            continue
+        if isinstance(value, dict):
+            yield number, value
+        else:
+            yield number, f"is {reprlib.repr(value)}, not a JSON object: each line must be one"
+
+
+def _csv_rows(
+    content: bytes, required: Sequence[str], delimiter: str
+) -> Iterator[tuple[int, RowOrFault]]:
+    """Read a CSV file: the number of each row's first line, and its cells or what is wrong.
+
+    Args:
+        content: the whole file.
+        required: columns that the header must have.
+        delimiter: the separator of cells.
+    """
+    # The last line of the row before. The number of a row comes from it, and not from the reader's
+    # line, because a quote that is not closed swallows all lines behind it.
+    last = 0
+    try:
+        text = io.StringIO(content.decode("utf-8-sig"), newline="")
+        reader = csv.DictReader(text, delimiter=delimiter, strict=True)
+        columns = reader.fieldnames or ()
+        if len(set(columns)) < len(columns):  # Python would silently take the last of the two
+            yield 1, "has a column twice: rename one"
+            return
+        header_fault = _missing_columns(columns, required) if columns else ""
+        if header_fault:
+            yield 1, header_fault
+            return
+        last = reader.line_num
+        for cells in reader:
+            # `DictReader` puts surplus cells under the key None, and None for missing cells.
+            is_whole = None not in cells and None not in cells.values()
+            wrong = (
+                f"does not have the {len(columns)} cells of the header: put a text with the"
+                " separator in quotes"
+            )
+            yield last + 1, cells if is_whole else wrong
+            last = reader.line_num
+    except UnicodeDecodeError as error:
+        number = content.count(b"\n", 0, error.start) + 1
+        yield number, _utf8_fault(error)
+    except csv.Error as error:
+        yield last + 1, f"is not CSV ({error}): correct it, or save the table as CSV again"
+
+
+def _utf8_fault(error: UnicodeDecodeError) -> str:
+    return f"is not UTF-8 ({error.reason} at byte {error.start}): save the file as UTF-8"
+
+
+def _missing_columns(columns: Collection[str], required: Sequence[str]) -> str:
+    """What is wrong with a row or header that lacks required columns; "" if it has them all."""
+    missing = [column for column in required if column not in columns]
+    if not missing:
+        return ""
+    present = brief(", ".join(columns))
+    return (
+        f"has no column {', '.join(missing)}: it must have {', '.join(required)} (found: {present})"
     )
 
 
-def valid(
-    rows: Iterable[tuple[str, Any]],
-    make: Callable[[Any, str], _Row],
-    key: Callable[[_Row], str] | None = None,
-) -> tuple[list[_Row], list[str]]:
-    """The rows that `make` makes of values and their place, and the fault of each other row.
+# --- checking rows ---
+
+
+def validate_rows(
+    rows: Iterable[tuple[str, _Values | str]],
+    parse: Callable[[_Values, str], _ParsedRow],
+    key: Callable[[_ParsedRow], str] | None = None,
+) -> tuple[list[_ParsedRow], list[str]]:
+    """Parse rows; return the valid ones, and the faults of the others as messages.
 
     Args:
-        rows: each a place, for messages, and its values, or what is wrong with them as text.
-        make: raises `DataError` for values that are not valid.
-        key: what is unique; None: nothing.
+        rows: the location of each row, for messages, and its values. A text in place of values says
+            what is wrong with the row.
+        parse: ``(values, location) -> parsed row``; raises `DataError` for values that are not
+            valid.
+        key: the name of what must be unique among parsed rows (``id 7``); None if nothing must be.
     """
-    found: list[_Row] = []
+    valid_rows: list[_ParsedRow] = []
     faults: list[str] = []
-    places: dict[str, str] = {}
-    for where, values in rows:
+    location_by_key: dict[str, str] = {}
+    for location, values in rows:
+        if isinstance(values, str):
+            faults.append(f"{location} {values}")
+            continue
         try:
-            if isinstance(values, str):
-                raise DataError(f"{where} {values}")
-            row = make(values, where)
-            first = places.setdefault(key(row), where) if key else where
-            if key and first != where:
-                raise DataError(f"{where}: {key(row)} is also that of {first}: it must be unique")
-            found.append(row)
+            row = parse(values, location)
+            if key is not None:
+                name = key(row)
+                first_location = location_by_key.setdefault(name, location)
+                if first_location != location:
+                    raise DataError(
+                        f"{location}: {name} is also that of {first_location}: it must be unique"
+                    )
         except DataError as error:
             faults.append(str(error))
-    return found, faults
+        else:
+            valid_rows.append(row)
+    return valid_rows, faults
 
 
-def checked(model: type[_Model], values: Mapping[str, Any], where: str) -> _Model:
-    """The values of a row as a model of pydantic; the `DataError` names the first field that is not
-    valid.
+def parse_row(model: type[_Model], values: Row, location: str) -> _Model:
+    """The values of a row as a model of pydantic.
+
+    Raises:
+        DataError: a field is not valid; the message names the first one.
     """
     try:
         return model.model_validate(values)
     except ValidationError as error:
-        raise DataError(f"{where}: {first_fault(error)}") from error
+        raise DataError(f"{location}: {first_fault(error)}") from error
 
 
 def first_fault(error: ValidationError) -> str:
-    """The first field that is not valid, and what it must be."""
-    wrong = error.errors()[0]
-    field = ".".join(map(str, wrong["loc"]))
-    must = wrong["msg"].removeprefix("Value error, ").replace("Input should", "must")
+    """The first invalid field and what it must be: ``shots is -1: must be greater than ...``."""
+    fault = error.errors()[0]
+    field = ".".join(map(str, fault["loc"]))
+    requirement = fault["msg"].removeprefix("Value error, ").replace("Input should", "must")
     if not field:
-        return must
-    return (
-        f"{field}: {must}"
-        if wrong["type"] == "missing"
-        else f"{field} is {brief(wrong['input'])}: {must}"
-    )
+        return requirement
+    if fault["type"] == "missing":
+        return f"{field}: {requirement}"
+    return f"{field} is {brief(fault['input'])}: {requirement}"
 
 
-def end_with_the_first(faults: Sequence[str], benchmark: str) -> None:
-    """End a run if its data has faults."""
-    if faults:
-        more = f"{len(faults) - 1} more fault(s): `figlang data check {benchmark}` lists them."
-        error = DataError(faults[0] if len(faults) == 1 else f"{faults[0].rstrip('.')}. {more}")
-        error.faults = faults
-        raise error
+def raise_first_fault(faults: Sequence[str], benchmark: str) -> None:
+    """Raise a `DataError` for faults of the data; do nothing if there are none.
+
+    The message has the first fault, and says how a user of the benchmark finds the others.
+    """
+    if not faults:
+        return
+    message = faults[0]
+    if len(faults) > 1:
+        message = (
+            f"{message.rstrip('.')}. {len(faults) - 1} more fault(s): `figlang data check"
+            f" {benchmark}` lists them."
+        )
+    error = DataError(message)
+    error.faults = faults
+    raise error
 
 
 def as_documents(
-    rows: Sequence[Mapping[str, Any]], dataset: str, part: str, revision: str | None = None
+    rows: Sequence[Row], dataset: str, part: str, revision: str | None = None
 ) -> datasets.Dataset:
-    """Makes documents of rows, each with ``data``: which dataset, part and revision it is of.
+    """Make documents of rows, each with ``data``: the `DataId` of dataset, part and revision.
 
     Pictures in the column ``image`` stay undecoded.
 
@@ -161,108 +278,52 @@ def as_documents(
     return documents
 
 
-def progress(rows: Iterable[Any], what: str) -> Iterable[Any]:
+def progress(rows: Iterable[_Progressing], description: str) -> Iterable[_Progressing]:
     """The rows, with a progress bar on a terminal."""
     from tqdm.auto import tqdm
 
-    return tqdm(rows, desc=what, unit="picture", disable=None, leave=False)
+    bar: Iterable[_Progressing] = tqdm(
+        rows, desc=description, unit="picture", disable=None, leave=False
+    )
+    return bar
 
 
-def json_lines(lines: Iterable[bytes]) -> Iterator[tuple[int, dict[str, Any] | str]]:
-    """The number of each line of JSON Lines, and its object or what is wrong with it; empty lines
-    are skipped.
-    """
-    # Lines end at \n alone: texts may hold other line separators, unescaped.
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            found = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
-        except UnicodeDecodeError as error:
-            yield (
-                number,
-                f"is not UTF-8 ({error.reason} at byte {error.start}): save the file as UTF-8",
-            )
-        except (ValueError, RecursionError) as error:
-            yield (
-                number,
-                (
-                    f"is not valid JSON ({getattr(error, 'msg', None) or error}): each line must be"
-                    " an object"
-                ),
-            )
-        else:
-            wrong = f"is {reprlib.repr(found)}, not a JSON object: each line must be one"
-            yield number, found if isinstance(found, dict) else wrong
+# --- cells ---
 
 
-def _csv(
-    content: bytes, required: Sequence[str], delimiter: str
-) -> Iterator[tuple[int, dict[str, Any] | str]]:
-    last = 0  # line of the row before: a quote that is not closed swallows all lines behind it
-    try:
-        text = io.StringIO(content.decode("utf-8-sig"), newline="")
-        reader = csv.DictReader(text, delimiter=delimiter, strict=True)
-        columns = reader.fieldnames or ()
-        if len(set(columns)) < len(columns):  # of which Python would take the last in silence
-            yield 1, "has a column twice: rename one"
-            return
-        if columns and (wrong := _missing(columns, required)):
-            yield 1, wrong
-            return
-        last = reader.line_num
-        for cells in reader:
-            is_whole = None not in cells and None not in cells.values()
-            wrong = (
-                f"does not have the {len(columns)} cells of the header: put a text with the"
-                " separator in quotes"
-            )
-            yield last + 1, cells if is_whole else wrong
-            last = reader.line_num
-    except UnicodeDecodeError as error:
-        number = content.count(b"\n", 0, error.start) + 1
-        yield number, f"is not UTF-8 ({error.reason} at byte {error.start}): save the file as UTF-8"
-    except csv.Error as error:
-        yield last + 1, f"is not CSV ({error}): correct it, or save the table as CSV again"
-
-
-def _missing(columns: Sequence[str] | Mapping[str, Any], required: Sequence[str]) -> str:
-    missing = [column for column in required if column not in columns]
-    if not missing:
-        return ""
-    needed, found = ", ".join(required), brief(", ".join(columns))
-    return f"has no column {', '.join(missing)}: it must have {needed} (found: {found})"
-
-
-def brief(value: Any) -> str:
-    """A value as a message shows it."""
+def brief(value: object) -> str:
+    """The ``repr`` of a value, shortened to about 200 characters, for messages."""
     return _SHORT.repr(value)
 
 
-def text(values: Mapping[str, Any], column: str, where: str, optional: bool = False) -> str:
-    """The text in a column of a row, without white space around it; "" if it is `optional` and not
-    there.
+def text(values: Row, column: str, location: str, optional: bool = False) -> str:
+    """The text in a column of a row, without white space around it.
+
+    Args:
+        values: the row.
+        column: the name of the column.
+        location: the file and the line of the row, for messages.
+        optional: whether the text may be missing or empty; it is then "".
+
+    Raises:
+        DataError: the column holds no text, or one that models would misread.
     """
     value = values.get(column)
     if value is None and optional:
         return ""
-    if (
-        not isinstance(value, str)
-        or LONE_SURROGATE.search(value)
-        or not (value.strip() or optional)
-    ):
-        wanted = "a text" if optional else "a text that is not empty"
-        raise DataError(f"{where}: {column} is {brief(value)}, must be {wanted}")
-    require_no_placeholder(value, column, where)
+    is_empty = isinstance(value, str) and not value.strip()
+    if not isinstance(value, str) or LONE_SURROGATE.search(value) or (is_empty and not optional):
+        requirement = "a text" if optional else "a text that is not empty"
+        raise DataError(f"{location}: {column} is {brief(value)}, must be {requirement}")
+    require_no_placeholder(value, column, location)
     return value.strip()
 
 
 def placeholder_fault(text: str) -> str:
-    """What is wrong with a text of a row that holds a placeholder of a picture; "" for any other
-    text.
+    """What is wrong with a text that holds a placeholder of a picture; "" for any other text.
 
-    The words of our prompts may hold one, where a picture belongs. In a text of a row, models and
-    chat templates would take it for the place of one picture more.
+    The words of our prompts may hold one, where a picture belongs. In the text of a row, models and
+    chat templates would take it for one picture more.
     """
     placeholder = _PLACEHOLDER.search(text)
     if placeholder is None:
@@ -273,7 +334,8 @@ def placeholder_fault(text: str) -> str:
     )
 
 
-def require_no_placeholder(text: str, column: str, where: str) -> None:
-    """Refuse a text of a row that holds a placeholder of a picture, such as ``<image>``."""
-    if fault := placeholder_fault(text):
-        raise DataError(f"{where}: {column} is {brief(text)}: it {fault}")
+def require_no_placeholder(text: str, column: str, location: str) -> None:
+    """Raise a `DataError` if the text of a row holds a placeholder such as ``<image>``."""
+    fault = placeholder_fault(text)
+    if fault:
+        raise DataError(f"{location}: {column} is {brief(text)}: it {fault}")

@@ -18,28 +18,33 @@ SAMPLES_NAME = re.compile(
 
 
 def task_of(samples: Path) -> str:
-    """The task that a harness named a samples file after; "" if it did not."""
+    """The task in the name of a samples file; "" if the name is not one of a harness."""
     match = SAMPLES_NAME.fullmatch(samples.name)
     return match["task"] if match else ""
 
 
 def saved_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each line of a samples file: its place (file and line), and its JSON object."""
-    place = ""
+    """Read a samples file: the location of each line (file and number), and its JSON object.
+
+    Raises:
+        RunError: the file cannot be read, is empty, or has a line that is no JSON object.
+    """
+    is_empty = True
     try:
         check_file(path, MOST_BYTES_OF_SAMPLES)
         with path.open("rb") as file:
-            for number, line in json_lines(file):
-                place = f"{path}, line {number}"
-                if isinstance(line, str):
+            for number, sample in json_lines(file):
+                location = f"{path}, line {number}"
+                if isinstance(sample, str):  # what is wrong with the line
                     raise RunError(
-                        f"{place} {line}. Was the file cut off (an interruption, a full disk)?"
+                        f"{location} {sample}. Was the file cut off (an interruption, a full disk)?"
                         " Restore the file that the harness wrote; the last line may be deleted"
                     )
-                yield place, line
+                is_empty = False
+                yield location, sample
     except OSError as error:
         raise RunError(f"{path} cannot be read: {error.strerror}") from error
-    if not place:
+    if is_empty:
         raise RunError(
             f"{path} is empty: the run that wrote it has failed; evaluate again with --log_samples"
         )

@@ -1,6 +1,4 @@
-"""What a run is doing, in short lines on stderr; printed only where a command has asked for
-them.
-"""
+"""Short lines on stderr that say what a run is doing; printed only if a command asks for them."""
 
 from __future__ import annotations
 
@@ -14,13 +12,17 @@ from figlang_tasks.core.text import printable
 
 
 @dataclass
-class _Lines:
-    """The lines of a command that asked for them."""
+class _Printer:
+    """The printer of a command that asked for the lines.
 
-    last: str = ""
+    Attributes:
+        last_line: the line that it printed last; "" before the first.
+    """
+
+    last_line: str = ""
 
 
-_lines: _Lines | None = None
+_printer: _Printer | None = None  # None while nothing is to be printed
 
 
 def in_first_process() -> bool:
@@ -29,21 +31,19 @@ def in_first_process() -> bool:
 
 
 @contextmanager
-def shown(is_wanted: bool = True) -> Iterator[None]:
-    """Print the lines that are told within the block, in the first process of a run; print none if
-    not wanted.
-    """
-    global _lines
+def printing(is_wanted: bool = True) -> Iterator[None]:
+    """Print the lines of `tell` inside the block, in the first process of a run, if wanted."""
+    global _printer
     if is_wanted and in_first_process():
-        _lines = _Lines()
+        _printer = _Printer()
     try:
         yield
     finally:
-        _lines = None
+        _printer = None
 
 
-def tell(what: str) -> None:
-    """Print a line, unless it is the one that was printed last."""
-    if _lines is not None and what != _lines.last:
-        _lines.last = what
-        print(printable(f"lmms_eval: {what}"), file=sys.stderr, flush=True)
+def tell(line: str) -> None:
+    """Print what the run is doing; a line that repeats the one before is left out."""
+    if _printer is not None and line != _printer.last_line:
+        _printer.last_line = line
+        print(printable(f"lmms_eval: {line}"), file=sys.stderr, flush=True)

@@ -1,14 +1,15 @@
-"""Finds our task files, and reads them quickly: each once, and nothing that it names is imported.
+"""Finds our task files, and reads them fast: each once, and without importing what it names.
 
-The harness reads each file, and all that it includes, again for every task and by a loader in
-Python.
+The harness reads each file, and all that it includes, again for every task and with a loader in
+plain Python.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import yaml
 
@@ -16,15 +17,25 @@ from figlang_tasks import resource_dir
 
 Harness = Literal["lmms_eval", "lm_eval"]
 
+TaskConfig: TypeAlias = Mapping[str, Any]
+"""The content of a task file, with what it includes, by key."""
+
 ALL_TASKS = "`figlang tasks '*'` lists ours, `lmms_eval tasks list` all of them"
 """The remedy of messages about a task that does not exist."""
 
 
+# The loader in C is much faster, but PyYAML may be installed without it.
 class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """Reads a task file without importing what it names: a function is its name."""
+    """Reads a task file; a function in it (``!function utils.doc_to_text``) becomes its name."""
 
 
-Loader.add_constructor("!function", lambda loader, node: node.value)
+def _function_name(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> str:
+    """The name after ``!function``, where the harness's loader would import the function."""
+    name: str = node.value
+    return name
+
+
+Loader.add_constructor("!function", _function_name)
 
 
 def folder(harness: Harness) -> Path:
@@ -33,10 +44,10 @@ def folder(harness: Harness) -> Path:
 
 
 def files(harness: Harness) -> dict[str, Path]:
-    """The files of our tasks and groups for a harness, by name, in the order of folders.
+    """The files of our tasks and groups for a harness, by name, in the order of their paths.
 
-    A file has the name of its task or group; what others only include has a name that begins with
-    ``_``.
+    A file has the name of its task or group. Files that others only include have names that begin
+    with ``_``; they are left out.
     """
     paths = sorted(folder(harness).rglob("[!_]*.yaml"))
     return {path.stem: path for path in paths}
@@ -44,13 +55,15 @@ def files(harness: Harness) -> dict[str, Path]:
 
 @cache
 def read(path: Path) -> dict[str, Any]:
-    """A task file with what it includes: its own keys win, then those of the first file that it
-    includes.
+    """Read a task file with what it includes.
+
+    Keys of the file itself win, then those of the first file that it includes.
     """
-    own = yaml.load(path.read_bytes(), Loader=Loader)  # noqa: S506  (a SafeLoader, above)
-    included = own.pop("include", [])
-    names = [included] if isinstance(included, str) else included
+    config = yaml.load(path.read_bytes(), Loader=Loader)  # noqa: S506  (a SafeLoader, above)
+    included_names = config.pop("include", [])
+    if isinstance(included_names, str):
+        included_names = [included_names]
     merged: dict[str, Any] = {}
-    for name in reversed(names):
+    for name in reversed(included_names):
         merged |= read((path.parent / name).resolve())
-    return merged | own
+    return merged | config

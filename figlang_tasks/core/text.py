@@ -1,4 +1,4 @@
-"""Texts and tables for terminals and documents, and files that are written whole or not at all."""
+"""Texts and tables for terminals and documents: shortened, cleaned, or escaped."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-# A surrogate without the other half of its pair is no character: UTF-8 has no bytes for it.
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+"""A surrogate without the other half of its pair, which is no character: UTF-8 cannot hold it."""
 # What a terminal would obey, what turns the direction of writing, halves of characters, and what
 # XML forbids.
 _CONTROL = (
     r"\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069"
     r"\ud800-\udfff\ufffe\uffff"
 )
-_ONE_LINE = re.compile(f"[{_CONTROL}]+")
-_LINES = re.compile(rf"(?![\n\t])[{_CONTROL}]")
+_CONTROL_RUN = re.compile(f"[{_CONTROL}]+")
+_CONTROL_IN_LINES = re.compile(rf"(?![\n\t])[{_CONTROL}]")
 
 _LATEX = str.maketrans(
     {
-        **{each: f"\\{each}" for each in "&%$#_{}"},
+        **{sign: f"\\{sign}" for sign in "&%$#_{}"},
         "\\": r"\textbackslash{}",
         "~": r"\textasciitilde{}",
         "^": r"\textasciicircum{}",
@@ -29,132 +29,170 @@ _LATEX = str.maketrans(
     }
 )
 
-# What spreadsheet programs take for a formula (the full-width forms too), and our own mark.
+# How a cell begins that spreadsheet programs take for a formula (the full-width forms too), and the
+# mark ' that `no_formula` writes.
 _FORMULA = re.compile(r"\s*[=+\-@＝＋－＠']|[\t\r]")
-_LONGEST = 500  # characters of one of a list
+_LONGEST_ITEM = 500  # characters of an item of a `listing`
 _PLAIN_SIGNS = str.maketrans("‘’ʼ“”„‐‑‒–—−", "'''\"\"\"------")  # noqa: RUF001
-_NUMBER = re.compile(r"[*+-]*<?\s*\.?\d")
+_NUMBER = re.compile(r"[*+-]*<?\s*\.?\d")  # also **0.5** in bold, and "< 0.001"
 _BAR = re.compile(r"(?<!\\)\|")
-# Behind =, a space, a bracket or a quote; an address has //.
+# A path stands behind =, a space, a bracket or a quote. An address has // and is none.
 _PATH = re.compile(
     r"""(?<![^\s,;:=|"'`\[({])(?!//)(?:file://|~|\.{1,2})?/[^\s,;|"'`\])}]+"""
     r"""|(?<![^\s,;=|"'`\[({])[\w.-]+(?:/[\w.-]+){2,}/?"""  # ORG/NAME is of a hub
 )
 
-
 LONGEST_NAME = 200
-"""Characters of a model's name, or a run's, that are shown: tables and charts take a name of any
-length.
-"""
+"""Characters that are shown of the name of a model or a run, which may have any length."""
 
 
 def shortened(text: str, limit: int) -> str:
-    """A text, or the beginning of a longer one, in at most `limit` characters."""
+    """A text in at most `limit` characters: a longer one ends in "..."."""
     return text if len(text) <= limit else text[: limit - 3] + "..."
 
 
 def printable(text: object, limit: int | None = None) -> str:
-    """`text` in one line, without the characters that a terminal would obey: names of runs, ids and
-    files hold any.
+    """A text in one line, without control characters, which a terminal would obey.
+
+    Names of runs, ids and files come from outside and may hold any character.
+
+    Args:
+        text: the text, or anything with a ``str``.
+        limit: the most characters of the line; None for no limit.
     """
-    shown = _ONE_LINE.sub(" ", str(text))
-    return shown if limit is None else shortened(shown, limit)
+    line = _CONTROL_RUN.sub(" ", str(text))
+    return line if limit is None else shortened(line, limit)
 
 
 def is_blank(text: str) -> bool:
-    """Whether nothing of a text can be seen: only white space, signs without width, and control
-    characters.
-    """
+    """Whether a text has only white space, characters without width, and control characters."""
     return all(character.isspace() or not character.isprintable() for character in text)
 
 
 def printable_lines(text: object) -> str:
-    """`text` without the characters that a terminal would obey, its lines kept: for what is about
-    to be printed.
-    """
-    return _LINES.sub(" ", str(text))
+    """A text of one or more lines without control characters, which a terminal would obey."""
+    return _CONTROL_IN_LINES.sub(" ", str(text))
 
 
 def folded(text: str) -> str:
-    """`text` as comparisons of training with test rows take it: lower case, single spaces, plain
-    quotes and dashes.
+    """A text in lower case, with single spaces and plain quotes and dashes.
+
+    Texts of training and test rows are the same if they are equal in this form.
     """
     plain = unicodedata.normalize("NFKC", text).translate(_PLAIN_SIGNS)
     return " ".join(plain.casefold().split())
 
 
 def whole_characters(text: str) -> str:
-    """The text with U+FFFD in place of each half of a surrogate pair."""
+    """A text with U+FFFD in place of each half of a surrogate pair."""
     return LONE_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def without_paths(text: str) -> str:
-    """A text with paths of this machine cut down to the last name: ``[local]/model``."""
-    return _PATH.sub(lambda path: "[local]/" + path[0].rstrip("/").rpartition("/")[2], text)
+    """A text in which each path of this machine is reduced to its last name: ``[local]/model``."""
+    return _PATH.sub(_without_folders, text)
+
+
+def _without_folders(path: re.Match[str]) -> str:
+    last_name = path[0].rstrip("/").rpartition("/")[2]
+    return f"[local]/{last_name}"
 
 
 def latex(text: object) -> str:
-    """`text` in one line of LaTeX, as it is: without meaning for TeX."""
+    """A text in one line of LaTeX, with the signs escaped that have a meaning in TeX."""
     return printable(text).translate(_LATEX)
 
 
 def no_formula(text: str) -> str:
-    """A cell that no spreadsheet program takes for a formula; such a text, and one that begins with
-    ', gets a '.
+    """The text of a cell that no spreadsheet program takes for a formula.
+
+    A text that would be one gets a ' in front. So does a text that begins with ', so that the first
+    ' can be removed again from all.
     """
     return f"'{text}" if _FORMULA.match(text) else text
 
 
 def csv_text(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A table as CSV; what is None or NaN is left empty."""
+    """A table as CSV; cells that are None or NaN are empty."""
     import pandas as pd
 
     frame = pd.DataFrame(list(rows), columns=list(head), dtype=object)
-    shown = frame.map(
-        lambda value: no_formula(printable(value)) if isinstance(value, str) else value
-    )
-    return shown.to_csv(index=False, lineterminator="\n")
+    return frame.map(_csv_cell).to_csv(index=False, lineterminator="\n")
+
+
+def _csv_cell(value: object) -> object:
+    return no_formula(printable(value)) if isinstance(value, str) else value
 
 
 def listing(items: Iterable[object], most: int = 5, separator: str = ", ") -> str:
-    """The first `most` of some names, ids or messages from outside, and how many more there are."""
-    found = list(items)
-    more = f"{separator}and {len(found) - most} more" if len(found) > most else ""
-    return separator.join(printable(each, limit=_LONGEST) for each in found[:most]) + more
+    """The first `most` items and how many more there are: ``a, b, c, d, e, and 3 more``.
+
+    Args:
+        items: names, ids or messages from outside; control characters are left out.
+        most: the most items to list.
+        separator: what stands between items.
+    """
+    all_items = list(items)
+    texts = [printable(item, limit=_LONGEST_ITEM) for item in all_items[:most]]
+    if len(all_items) > most:
+        texts.append(f"and {len(all_items) - most} more")
+    return separator.join(texts)
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The names that one may stand for, as a question in brackets; "" where none is close."""
-    close = difflib.get_close_matches(name, set(known))
-    return f" (did you mean {' or '.join(f'`{each}`' for each in close)}?)" if close else ""
+def did_you_mean(name: str, known_names: Iterable[str]) -> str:
+    """A question with the names that are like a wrong one: `` (did you mean `vflute`?)``.
+
+    Returns:
+        "" if no known name is like it.
+    """
+    similar_names = difflib.get_close_matches(name, set(known_names))
+    if not similar_names:
+        return ""
+    quoted_names = " or ".join(f"`{similar_name}`" for similar_name in similar_names)
+    return f" (did you mean {quoted_names}?)"
+
+
+# --- tables ---
 
 
 def alignment(rows: Sequence[Sequence[str]]) -> str:
-    """A letter for each column of a table, the head first: ``r`` of numbers, ``l`` of words and of
-    the first.
+    """The alignment of a table's columns, a letter each: ``r`` for numbers, ``l`` for words.
+
+    The first column is always ``l``. A column is one of numbers if at least one of its cells is a
+    number, or if all of them are empty.
+
+    Args:
+        rows: the head of the table and its rows.
     """
     _, *columns = zip(*rows, strict=True)
-    texts = [list(filter(None, cells)) for _, *cells in columns]
-    return "l" + "".join(
-        "l" if found and not any(map(_NUMBER.match, found)) else "r" for found in texts
-    )
+    letters = ["l"]
+    for _, *cells in columns:
+        filled_cells = [cell for cell in cells if cell]
+        has_numbers = any(_NUMBER.match(cell) for cell in filled_cells)
+        letters.append("l" if filled_cells and not has_numbers else "r")
+    return "".join(letters)
 
 
-def table(rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table, the head first, padded so that it reads well as plain text too."""
-    sides = [{"l": "<", "r": ">"}[letter] for letter in alignment(rows)]
+def markdown_table(rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table, padded so that it reads well as plain text too.
+
+    Args:
+        rows: the head of the table and its rows.
+    """
+    column_alignments = alignment(rows)
     rows = [[_BAR.sub(r"\\|", printable(cell)) for cell in row] for row in rows]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
 
-    def line(cells: Sequence[str]) -> str:
-        padded = (
-            f"{cell:{side}{width}}" for cell, side, width in zip(cells, sides, widths, strict=True)
-        )
-        return "| " + " | ".join(padded) + " |"
+    lines: list[str] = []
+    for row in rows:
+        cells: list[str] = []
+        for cell, letter, width in zip(row, column_alignments, widths, strict=True):
+            cells.append(cell.ljust(width) if letter == "l" else cell.rjust(width))
+        lines.append(f"| {' | '.join(cells)} |")
 
-    ends = (
-        ("-" if side == "<" else ":").rjust(width + 2, "-")
-        for side, width in zip(sides, widths, strict=True)
-    )
-    rule = "|" + "|".join(ends) + "|"
-    return "\n".join([line(rows[0]), rule, *map(line, rows[1:])])
+    dashes: list[str] = []
+    for letter, width in zip(column_alignments, widths, strict=True):
+        # A colon at the end aligns a column to the right.
+        dashes.append("-" * (width + 2) if letter == "l" else "-" * (width + 1) + ":")
+    rule = f"|{'|'.join(dashes)}|"
+    return "\n".join([lines[0], rule, *lines[1:]])

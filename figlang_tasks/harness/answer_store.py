@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from loguru import logger
 
@@ -16,153 +16,190 @@ from figlang_tasks.core.text import is_blank, printable
 if TYPE_CHECKING:
     from lmms_eval.api.instance import GenerationResult
 
-_TABLE = (
+_CREATE_TABLE = (
     "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, task TEXT, doc_id, answer TEXT NOT"
     " NULL)"
 )
-_TABLES = {"answers": ["key", "task", "doc_id", "answer"]}  # with their columns
-_HEADER_BYTES = 100  # with which each file of SQLite begins
-_FILES = "figlang_*.db"  # of a process each
+_COLUMNS_BY_TABLE = {"answers": ["key", "task", "doc_id", "answer"]}
+_HEADER_BYTES = 100
+"""The size of the header with which each file of SQLite begins."""
 
 
 class StoredAnswer(NamedTuple):
-    """A row of the table."""
+    """A row of the table ``answers``; `key` is that of the request, `text` what the model said."""
 
     key: str
     task: str
-    doc_id: Any
+    doc_id: object
     text: str
 
 
 class Store:
     """Answers in a folder: each process writes a file of its own, and reads those of all.
 
-    A failed request is never stored, nor is an empty answer: some classes give one after an error.
-    What cannot be stored is tried again with later answers, and costs no run. SQLite's log (WAL) is
-    quicker than its journal, but not for folders that several machines share.
+    A failed request is never stored, nor is an empty answer: some classes of lmms-eval 0.7.3 give
+    one after an error. What cannot be stored is tried again with later answers, and costs no run.
+    SQLite's log (WAL) would be quicker than its journal, but it does not work in folders that
+    several machines share.
 
     Args:
-        named: the folder, as ``--use_cache`` names it.
-        model: the key of the model, :func:`figlang_tasks.harness.identity.model_key`.
-        seed: of what is drawn while a model answers.
+        folder_name: the folder, as ``--use_cache`` names it.
+        model: the key of the model, `figlang_tasks.harness.identity.model_key`.
+        rank: the number of this process among those of the run.
+        seed: that of answers that are drawn.
+
+    Attributes:
+        database: the file of this process.
+
+    Raises:
+        FigLangError: the folder cannot be written to, or a file in it is damaged.
     """
 
-    def __init__(self, named: str, model: str, rank: int = 0, seed: Any = None) -> None:
-        self.named = named
+    def __init__(self, folder_name: str, model: str, rank: int = 0, seed: object = None) -> None:
+        self.folder_name = folder_name
         self.model = model
         self.seed = seed
         self._unsaved: list[StoredAnswer] = []
-        self._logged: set[str] = set()  # messages
-        # The harness takes the name of a database for that of its folder.
-        folder = Path(named).parent if named.endswith(".db") else Path(named)
-        own_path = folder / _FILES.replace("*", str(rank))
+        self._logged_messages: set[str] = set()
+        folder = Path(folder_name)
+        if folder_name.endswith(".db"):
+            # lmms-eval 0.7.3, too, takes the name of a database for that of its folder.
+            folder = folder.parent
+        path_of_process = folder / f"figlang_{rank}.db"
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self.own = _opened(own_path, named)
-            self.own.execute("PRAGMA user_version = 1")  # writes
+            self.database = _open_database(path_of_process, folder_name)
+            # The first write shows whether there is room, and permission.
+            self.database.execute("PRAGMA user_version = 1")
         except (OSError, sqlite3.OperationalError) as error:
-            raise _unusable(named, error) from error
-        self._databases = {own_path: self.own}
-        for path in sorted(folder.glob(_FILES)):
-            if path != own_path:
-                self._databases[path] = _opened(path, named)
+            raise _unusable(folder_name, error) from error
+        self._database_by_path = {path_of_process: self.database}
+        for path in sorted(folder.glob("figlang_*.db")):
+            if path != path_of_process:
+                self._database_by_path[path] = _open_database(path, folder_name)
 
     def look_up(self, keys: Sequence[str]) -> dict[int, GenerationResult]:
-        """The answers that are known, by the place of their key."""
+        """The answers that are stored, by the index of their key.
+
+        Raises:
+            FigLangError: a file is damaged.
+        """
         from lmms_eval.api.instance import GenerationResult
 
-        query = "SELECT answer FROM answers WHERE key = ?"
-        answers = {}
-        for place, key in enumerate(keys):
-            for path, database in self._databases.items():
-                try:
-                    row = database.execute(query, [f"{self.model}-{key}"]).fetchone()
-                except sqlite3.Error as error:  # also of bytes that are not UTF-8
-                    raise _damaged(path, error) from error
-                if row is None:
-                    continue
-                if not isinstance(row[0], str):
-                    raise _damaged(
-                        path, f"an answer is of type {type(row[0]).__name__}, not a text"
-                    )
-                answers[place] = GenerationResult(row[0])
-                break
+        answers: dict[int, GenerationResult] = {}
+        for index, key in enumerate(keys):
+            text = self._stored_text(f"{self.model}-{key}")
+            if text is not None:
+                answers[index] = GenerationResult(text)
         return answers
+
+    def _stored_text(self, key: str) -> str | None:
+        """The answer under a key, from the first file that has it; None if none has."""
+        query = "SELECT answer FROM answers WHERE key = ?"
+        for path, database in self._database_by_path.items():
+            try:
+                row = database.execute(query, [key]).fetchone()
+            except sqlite3.Error as error:  # also of bytes that are not UTF-8
+                raise _damaged(path, error) from error
+            if row is None:
+                continue
+            (text,) = row
+            if not isinstance(text, str):
+                raise _damaged(path, f"an answer is of type {type(text).__name__}, not a text")
+            return text
+        return None
 
     def keep(self, answers: Iterable[StoredAnswer]) -> None:
         """Store answers, and those that could not be stored before."""
         for answer in answers:
-            if not is_blank(answer.text) and not notes.is_no_answer(answer.text):
-                key = f"{self.model}-{answer.key}"
-                self._unsaved.append(
-                    answer._replace(key=key, text=redaction.without_secrets(answer.text))
-                )
+            if is_blank(answer.text) or notes.is_no_answer(answer.text):
+                continue
+            key = f"{self.model}-{answer.key}"
+            text = redaction.without_secrets(answer.text)
+            self._unsaved.append(answer._replace(key=key, text=text))
         if not self._unsaved:
             return
         try:
-            with self.own:
-                self.own.executemany(
+            with self.database:
+                self.database.executemany(
                     "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?)", self._unsaved
                 )
             self._unsaved = []
         except sqlite3.Error as error:
-            self._log_once(f"--use_cache {self.named}: answers could not be stored ({error})")
+            self._log_once(f"--use_cache {self.folder_name}: answers could not be stored ({error})")
 
     def _log_once(self, message: str) -> None:
-        if message in self._logged:
+        """Log that answers could not be stored, and note it for the end of the run."""
+        if message in self._logged_messages:
             return
-        self._logged.add(message)
-        notes.note(message)
+        self._logged_messages.add(message)
+        notes.note_failure(message)
         logger.error(
             f"figlang_tasks: {message}. The run goes on. Make room: they are tried again with each"
             " later answer; what cannot be stored by the end is asked again by the next run"
         )
 
     def close(self) -> None:
+        """Try once more to store what could not be stored, and close all files."""
         self.keep([])
-        for database in self._databases.values():
+        for database in self._database_by_path.values():
             database.close()
 
 
-def _opened(path: Path, named: str) -> sqlite3.Connection:
-    """The database in a file, which is made if it is not there; `named`: the folder, as
-    ``--use_cache`` names it.
+# --- opening a file ---
+
+
+def _open_database(path: Path, folder_name: str) -> sqlite3.Connection:
+    """The database in a file, which is made if it does not exist.
+
+    Args:
+        path: the file.
+        folder_name: its folder, as ``--use_cache`` names it.
+
+    Raises:
+        FigLangError: the file cannot be read or written, is damaged, or holds something else.
     """
     if path.exists() and not path.is_file():
         raise _damaged(path, "it is no ordinary file")
-    if path.exists() and 0 < path.stat().st_size < _HEADER_BYTES:  # SQLite would overwrite it
+    if path.exists() and 0 < path.stat().st_size < _HEADER_BYTES:
+        # SQLite takes such a file for a new one, and would write over it.
         raise _damaged(path, "file is not a database")
     try:
         database = sqlite3.connect(path, timeout=60)
         (report,) = database.execute("PRAGMA quick_check(1)").fetchone()
         if report != "ok":
             raise _damaged(path, report.splitlines()[-1])
-        tables = _tables(database)
-        if tables == {}:
-            database.execute(_TABLE)
+        columns_by_table = _columns_by_table(database)
+        if not columns_by_table:
+            database.execute(_CREATE_TABLE)
     except sqlite3.OperationalError as error:
-        raise _unusable(named, f"{path}: {error}") from error
+        raise _unusable(folder_name, f"{path}: {error}") from error
     except sqlite3.DatabaseError as error:
         raise _damaged(path, error) from error
-    if tables not in ({}, _TABLES):
-        contents = "; ".join(f"{name}: {', '.join(columns)}" for name, columns in tables.items())
+
+    if columns_by_table and columns_by_table != _COLUMNS_BY_TABLE:
+        tables = [f"{name}: {', '.join(columns)}" for name, columns in columns_by_table.items()]
+        contents = "; ".join(tables)
         raise _damaged(path, f"it is a database of something else, with {contents:.300}")
     return database
 
 
-def _tables(database: sqlite3.Connection) -> dict[str, list[str]]:
-    """The columns of each table and view, without those that SQLite keeps for itself."""
-    rows = database.execute(
+def _columns_by_table(database: sqlite3.Connection) -> dict[str, list[str]]:
+    """The columns of each table and view, e.g. ``{"answers": ["key", ...], "view names": [...]}``.
+
+    Tables that SQLite keeps for itself are left out.
+    """
+    tables_and_views = database.execute(
         "SELECT type, name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name"
-    )
-    tables = {}
-    for kind, name in rows.fetchall():
-        if not name.startswith("sqlite_"):
-            columns = database.execute("SELECT name FROM pragma_table_info(?)", [name])
-            tables[name if kind == "table" else f"{kind} {name}"] = [
-                column for (column,) in columns
-            ]
-    return tables
+    ).fetchall()
+    columns_by_table: dict[str, list[str]] = {}
+    for table_or_view, name in tables_and_views:
+        if name.startswith("sqlite_"):
+            continue
+        title = name if table_or_view == "table" else f"view {name}"
+        columns = database.execute("SELECT name FROM pragma_table_info(?)", [name])
+        columns_by_table[title] = [column for (column,) in columns]
+    return columns_by_table
 
 
 def _damaged(path: Path, cause: object) -> FigLangError:
@@ -172,6 +209,8 @@ def _damaged(path: Path, cause: object) -> FigLangError:
     )
 
 
-def _unusable(named: str, cause: object) -> FigLangError:
-    remedy = "Name a folder that can be written to and has room"
-    return FigLangError(f"figlang_tasks: --use_cache {named}: {cause}. {remedy}")
+def _unusable(folder_name: str, cause: object) -> FigLangError:
+    return FigLangError(
+        f"figlang_tasks: --use_cache {folder_name}: {cause}. Name a folder that can be written to"
+        " and has room"
+    )

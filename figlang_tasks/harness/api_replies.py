@@ -1,6 +1,7 @@
 """Replies of servers of OpenAI's protocol, checked before a model class of the harness reads them.
 
-The harness's classes take the content of a reply as it is. While our tasks are asked, the method of
+The classes of lmms-eval 0.7.3 take the content of a reply as it is: an empty one, the words of a
+refusal, or that of something which is no chat completion. While our tasks are asked, the method of
 their client that sends a request is one that checks the reply, and puts a text in place of an
 answer that is empty or refused.
 """
@@ -8,38 +9,49 @@ answer that is empty or refused.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 from figlang_tasks.core import notes
 from figlang_tasks.core.chat_reply import ChatReply, ModelNames, NoText, address, read_reply
 from figlang_tasks.core.text import is_blank
+from figlang_tasks.harness.harness_types import Model
 
-# Of lmms-eval 0.7.3, by the names of their modules: they speak other protocols, and give "" where a
-# request has failed.
 _OTHER_APIS = ("claude", "gemini", "litellm", "qwen_vl_api", "reka")
+"""Modules of lmms-eval 0.7.3 whose classes speak other protocols than OpenAI's.
+
+They give "" where a request has failed.
+"""
 
 
-def is_api(lm: Any) -> bool:
-    """Whether a model answers over the network, where an empty answer is a failure; of other models
-    it is an answer.
+def is_api(lm: object) -> bool:
+    """Whether a model answers over the network, where an empty answer is a failed request.
+
+    An empty answer of any other model is an answer.
     """
     if _completions_of(lm) is not None:
         return True
-    modules = [model_class.__module__ for model_class in type(lm).__mro__]
-    return any(
-        module.startswith("lmms_eval.models.") and module.rpartition(".")[2] in _OTHER_APIS
-        for module in modules
-    )
+    for model_class in type(lm).__mro__:
+        module = model_class.__module__
+        if not module.startswith("lmms_eval.models."):
+            continue
+        module_name = module.rpartition(".")[2]  # claude of lmms_eval.models.simple.claude
+        if module_name in _OTHER_APIS:
+            return True
+    return False
 
 
 @contextmanager
-def checked_replies(lm: Any, model_names: ModelNames) -> Iterator[None]:
-    """Check what a model's server replies, if it has a client of OpenAI's package, or one that is
-    made alike.
+def checked_replies(lm: Model, model_names: ModelNames) -> Iterator[None]:
+    """Within the block, check what a model's server replies; does nothing for a model without one.
 
-    A reply that is no chat completion is an error, after which the class asks again.
+    The model must have a client of OpenAI's package, or one that is made alike. A reply that is no
+    chat completion raises an error, after which the model class asks again.
+
+    Args:
+        lm: the model.
+        model_names: compares the model that answers with the one that was asked.
     """
     completions = _completions_of(lm)
     if completions is None:
@@ -49,32 +61,34 @@ def checked_replies(lm: Any, model_names: ModelNames) -> Iterator[None]:
     raw_create = completions.with_raw_response.create
     server = address(lm.client.base_url)
 
-    def create(**request: Any) -> Any:
+    def checked_create(**request: object) -> Any:
+        """Send a request; returns a completion, or from an asynchronous client a coroutine."""
         if request.get("stream"):
             return unchecked_create(**request)
         response = raw_create(**request)
-        return (
-            received(response, request)
-            if inspect.isawaitable(response)
-            else completion(response, request)
-        )
+        if inspect.isawaitable(response):
+            return awaited_completion(response, request)
+        return completion_of(response, request)
 
-    async def received(response: Any, request: dict[str, Any]) -> Any:
-        return completion(await response, request)
+    async def awaited_completion(response: Any, request: Mapping[str, object]) -> Any:
+        return completion_of(await response, request)
 
-    def completion(response: Any, request: dict[str, Any]) -> Any:
+    def completion_of(response: Any, request: Mapping[str, object]) -> Any:
+        """The completion in a response, with a text of ours where the answer is no text."""
         try:
             reply = read_reply(response.content, server)
         except NoText as fault:  # asked again, it would be the same
-            return _with_text(response.parse(), notes.failed_request(str(fault)), None)
+            failure = notes.failed_request(str(fault))
+            return _with_text(response.parse(), failure, reply=None)
         model_names.check(request.get("model"), reply)
         return _with_text(response.parse(), answer_text(reply), reply)
 
-    completions.create = create
+    completions.create = checked_create
     try:
         yield
     finally:
-        del completions.create  # the method of its class is behind it
+        # The attribute hides the method of the class, which is found again without it.
+        del completions.create
 
 
 def answer_text(reply: ChatReply) -> str:
@@ -86,15 +100,25 @@ def answer_text(reply: ChatReply) -> str:
     return notes.empty_answer(reply.finish_reason, reply.tokens_thought)
 
 
-def _completions_of(lm: Any) -> Any:
+def _completions_of(lm: object) -> Any:
     """The part of a model's client that asks for chat completions; None without such a client."""
-    chat = getattr(getattr(lm, "client", None), "chat", None)
+    client = getattr(lm, "client", None)
+    chat = getattr(client, "chat", None)
     completions = getattr(chat, "completions", None)
-    return completions if hasattr(completions, "with_raw_response") else None
+    # Some classes of lmms-eval 0.7.3 (vllm, sglang) have an engine on this machine as `client`.
+    if not hasattr(completions, "with_raw_response"):
+        return None
+    return completions
 
 
 def _with_text(completion: Any, text: str, reply: ChatReply | None) -> Any:
-    """A completion of OpenAI's package with this text, and with token counts that are numbers."""
+    """The completion with another text, and with token counts that are numbers.
+
+    Args:
+        completion: of OpenAI's package; it is changed.
+        text: the answer.
+        reply: has the token counts; None for a reply that has none.
+    """
     from openai.types import CompletionUsage
     from openai.types.completion_usage import CompletionTokensDetails
 

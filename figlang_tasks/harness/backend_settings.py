@@ -12,13 +12,14 @@ from typing import Any, Final
 GREEDY: Final = {"num_beams": 1, "do_sample": False, "temperature": 0.0, "top_p": None}
 """How all tasks decode where their file says nothing else.
 
-Every key is given that a backend would write back: settings are part of what a stored answer is
-known by.
+Every key is given that a class of lmms-eval 0.7.3 would write back into the settings: they are part
+of what an answer is stored under, in our store as in the harness's cache.
 """
 
 ENGINES: Final = frozenset({"vllm", "vllm_generate", "sglang", "llava_sglang"})
-"""Model classes of the harness that refuse a `top_p` of None. At temperature 0 its value makes no
-difference.
+"""Model classes of lmms-eval 0.7.3 that refuse a `top_p` of None.
+
+At temperature 0 its value makes no difference.
 """
 
 WITHOUT_BEAMS: Final = ENGINES | {
@@ -38,17 +39,18 @@ WITHOUT_BEAMS: Final = ENGINES | {
     "qwen_vl_api",
     "reka",
 }
-"""Model classes of the harness that have no beam search: they ignore `num_beams`, or refuse more
-than one.
-"""
+"""Model classes of lmms-eval 0.7.3 without beam search: they ignore `num_beams`, or refuse it."""
 
 
 def for_backend(model: str | None, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Complete the ``generation_kwargs`` of a task for a model class, by the name that follows
-    ``--model``.
+    """The ``generation_kwargs`` of a task, completed for a model class.
 
     What the task file, its blocks for models and ``--gen_kwargs`` say stays, but for what the class
     cannot do.
+
+    Args:
+        model: the name that follows ``--model``; None for an object.
+        settings: those of the task.
     """
     completed = {**GREEDY, **settings}
     if model in ENGINES and completed["top_p"] is None:

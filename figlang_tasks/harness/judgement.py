@@ -1,59 +1,70 @@
-"""From answers to results: each is judged, and what the harness made of all is completed at the
-end.
-"""
+"""Judges the answers to a task of ours while the harness asks for its metrics."""
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
-
-from loguru import logger
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from figlang_tasks.answers.next_question import texts_of_row, without_next_questions
-from figlang_tasks.core import notes, redaction
-from figlang_tasks.core.packages import package_versions
-from figlang_tasks.harness.identity import PACKAGES
-from figlang_tasks.scoring import OVERALL, Task, to_json
+from figlang_tasks.core import notes
+from figlang_tasks.harness.harness_types import HarnessTask
+from figlang_tasks.scoring import Task
 from figlang_tasks.scoring.evaluation import guarded
 from figlang_tasks.scoring.records import REPEAT
 from figlang_tasks.scoring.task_evaluation import JudgedAnswer, TaskEvaluation
 
-_PACKAGES = (*PACKAGES, "torch")  # that a result depends on
-# Of numbers that the harness has of a metric
-_KINDS = ("", "_stderr", "_stderr_clt", "_stderr_clustered")
-_ITEMS = "sample"
-"""The key under which ``process_results`` returns records: the harness gathers them from all
-processes as it does the numbers of metrics, and hands them to the aggregator of that name."""
+SAMPLE = "sample"
+"""The key under which ``process_results`` returns the judged answer, beside the numbers of metrics.
+
+lmms-eval 0.7.3 gathers what stands under any key from all processes, and hands it to the aggregator
+of that name: so all records of a run reach the first process.
+"""
+
+
+Document: TypeAlias = Mapping[str, Any]
+"""A row of our data, as the harness hands it over."""
+
+MetricValues: TypeAlias = dict[str, Any]
+"""Numbers of one document by metric; under `SAMPLE` its judged answer."""
+
+Aggregators: TypeAlias = Mapping[str, Callable[..., Any]]
+"""By metric, the function from the numbers of all documents to the value."""
 
 
 class JudgedTask:
-    """A task of ours in one run: it judges the answers by our rules, and evaluates all of them at
-    once.
+    """A task of ours in one run: judges its answers, and evaluates all of them at once.
 
-    It stands in for two methods of the harness's task until `restore`.
+    Until `restore` it stands in for two methods of the harness's task, ``process_results`` and
+    ``aggregation``. lmms-eval 0.7.3 evaluates each metric alone, by an aggregator that gets the
+    numbers of that metric: intervals and scopes of our metrics need the records of all answers.
 
     Attributes:
-        name: of the task file.
+        task: the harness's task.
+        name: that of the task file.
         metrics: those of the task file that are ours.
-        kind: the kind of task that these are of; None without any.
+        all_metrics: all of the task file.
+        task_kind: the kind of task that the metrics are of; None if none is ours.
+        evaluation: that of all answers; None before all of them are there, in all processes but
+            the first, and if it has failed.
     """
 
-    def __init__(self, task: Any) -> None:
+    def __init__(self, task: HarnessTask) -> None:
         self.task = task
         self.name = str(task.config.task)
+        self._aggregators: Aggregators = task.aggregation()
+        self.all_metrics = list(self._aggregators)
         self.metrics: list[str] = []
-        self.kind: Task | None = None
-        self._aggregators: Mapping[str, Callable[..., Any]] = task.aggregation()
-        for metric, aggregate in self._aggregators.items():
-            if hasattr(aggregate, "task"):
+        self.task_kind: Task | None = None
+        for metric, aggregator in self._aggregators.items():
+            if hasattr(aggregator, "task"):
                 self.metrics.append(metric)
-                self.kind = self.kind or aggregate.task
+                self.task_kind = self.task_kind or aggregator.task
+        self.evaluation: TaskEvaluation | None = None
 
-        self._shown_texts = _declared(task, "shown_texts") or texts_of_row
-        self._other_wordings = _declared(task, "other_wordings")
-        self._evaluation: TaskEvaluation | None = None
+        self._shown_texts = _declared_function(task, "shown_texts") or texts_of_row
+        self._other_wordings = _declared_function(task, "other_wordings")
         self._process_results = task.process_results
         task.process_results = self.process_results
         task.aggregation = self.aggregation
@@ -62,231 +73,115 @@ class JudgedTask:
         """Give the task its own methods back."""
         del self.task.process_results, self.task.aggregation
 
-    # --- what the harness calls ---
+    # --- called by the harness ---
 
-    def process_results(self, doc: Any, results: Sequence[Any]) -> dict[str, Any]:
-        """Judge the answer to a document, or the several answers of ``--repeats``, each with a
-        record of its own.
+    def process_results(self, doc: Document, results: Sequence[Any]) -> MetricValues:
+        """The numbers of the metrics for one document, by metric, and its `JudgedAnswer`.
 
-        The harness may call it from several threads.
-        """
-        if not (results and isinstance(results[0], list)):
-            return self._judged(doc, results)
-        # --max_tokens may be spent early
-        texts = [*results[0], *[""] * (self.task.config.repeats - len(results[0]))]
-        judged = [self._judged(doc, [text]) for text in texts]
-        if not isinstance(judged[0].get(_ITEMS), JudgedAnswer):
-            return judged[0]
-        for number, values in enumerate(judged, start=1):
-            values[_ITEMS].record[REPEAT] = number
-        several = {
-            name: [values[name] for values in judged]
-            for name in [_ITEMS, *self.metrics]
-            if name in judged[0]
-        }
-        return {**judged[0], **several}
-
-    def aggregation(self) -> dict[str, Callable[..., Any]]:
-        """The task's aggregators, and that of the records."""
-        return {**self._aggregators, _ITEMS: self._evaluate}
-
-    def _judged(self, doc: Any, results: Sequence[Any]) -> dict[str, Any]:
-        """Judge an answer: readers see it up to the next question that it invents, papers' own
-        rules all of it.
-
-        An error message of the harness counts as no answer, even if it contains "yes". So does a
-        refusal of a server, but the record says that it is one.
-        """
-        is_refused = any(map(notes.is_refusal, results))
-        said = ["" if is_refused or notes.is_no_answer(text) else text for text in results]
-        outputs = without_next_questions(
-            doc, said, self.task.doc_to_text, self._shown_texts, self._other_wordings
-        )
-        values: dict[str, Any] = self._process_results(doc, outputs)
-        record = values.get(_ITEMS)
-        if not isinstance(record, dict):  # of another process_results than ours
-            return {name: value for name, value in values.items() if name not in self.metrics}
-        if is_refused and self.kind is not None and record.get("status") == "empty":
-            record = {**record, "status": "refused", "rule": "refusal"}
-            values = {**values, **self.kind.measures.values(record)}
-        # The harness's table has a row for a metric only if documents have the key.
-        return {
-            **dict.fromkeys(self.metrics),
-            **values,
-            _ITEMS: JudgedAnswer(record, next(iter(results), None)),
-        }
-
-    def _evaluate(self, items: Sequence[Any]) -> float:
-        """Evaluate all records; the result is taken by `complete`, since the harness takes a number
-        alone.
-        """
-        kind = self.kind
-        if kind is not None:
-            scorer = (self.task.lmms_eval_specific_kwargs or {}).get("scorer")
-            self._evaluation = guarded(
-                "evaluation",
-                lambda: TaskEvaluation.compute(_each_answer(items), kind, self.name, scorer),
-                None,
-            )
-        return math.nan
-
-    # --- at the end ---
-
-    def complete(self, results: dict[str, Any], padded_pictures: Collection[Any]) -> None:
-        """Complete what the harness's ``evaluate`` returned of the task, in place.
-
-        The table gets its values and standard errors, the metadata all measures in all scopes,
-        signatures and versions, and samples their records.
+        With ``--repeats`` each of them is a list, with an entry for each answer. lmms-eval 0.7.3
+        calls this from several threads, so nothing is written to the task.
 
         Args:
-            padded_pictures: the documents of which a picture was padded, because the model's
-                processor refuses its shape.
+            doc: the document.
+            results: the answer; with ``--repeats`` one list of all answers to the document
+                (`figlang_tasks.harness.task_preparation`).
         """
-        evaluation = self._evaluation
-        samples = results.get("samples", {}).get(self.name, [])
-        metadata: dict[str, Any] = {"versions": package_versions(_PACKAGES)}
-        metadata |= _without_answers(self.name, evaluation, samples)
-        if padded_pictures:
-            metadata["padded_pictures"] = sorted(padded_pictures)
-        self._complete_row(results["results"].get(self.name, {}))
-        if evaluation is not None:
-            metadata |= evaluation.metadata()
-            if evaluation.estimates:
-                metadata["measures"] = to_json(evaluation.estimates)
-            if evaluation.repeats:
-                metadata["repeats"] = evaluation.repeats
-        elif self.metrics:
-            logger.error(
-                f"figlang_tasks: {self.name}: its process_results returns no record under `sample`,"
-                f" of which {', '.join(self.metrics)} are made: let it return TASK.values(doc,"
-                " record) of its figlang_tasks.scoring.Task, or give the task file a metric_list"
-                " of its own"
-            )
-            notes.note(f"{self.name}: no records, so that its metrics are missing, see the log")
+        has_repeats = bool(results) and isinstance(results[0], list)
+        if not has_repeats:
+            return self._judge(doc, results)
+        texts = list(results[0])
+        # --max_tokens may be spent before all repeats are answered.
+        missing = self.task.config.repeats - len(texts)
+        texts += [""] * missing
+        values_of_repeats = [self._judge(doc, [text]) for text in texts]
 
-        config = results["configs"][self.name]
-        before = config.get("metadata") or {}
-        config["metadata"] = (
-            {**before, **metadata} if isinstance(before, Mapping) else [*before, metadata]
+        first_values = values_of_repeats[0]
+        if not isinstance(first_values.get(SAMPLE), JudgedAnswer):
+            return first_values  # of another `process_results` than ours
+        for number, values in enumerate(values_of_repeats, start=1):
+            values[SAMPLE].record[REPEAT] = number
+        combined = dict(first_values)
+        for name in (SAMPLE, *self.metrics):
+            if name in first_values:
+                combined[name] = [values[name] for values in values_of_repeats]
+        return combined
+
+    def aggregation(self) -> Aggregators:
+        """The task's aggregators by metric, and one that evaluates the records."""
+        return {**self._aggregators, SAMPLE: self._evaluate}
+
+    def _evaluate(self, judged_answers: Sequence[JudgedAnswer | list[JudgedAnswer]]) -> float:
+        """Evaluate all records into `evaluation`; returns NaN, since the harness takes a number.
+
+        Args:
+            judged_answers: of each document one, or with ``--repeats`` a list.
+        """
+        task_kind = self.task_kind
+        if task_kind is None:
+            return math.nan
+        answers: list[JudgedAnswer] = []
+        for answers_of_document in judged_answers:
+            if isinstance(answers_of_document, list):
+                answers += answers_of_document
+            else:
+                answers.append(answers_of_document)
+        scorer = (self.task.lmms_eval_specific_kwargs or {}).get("scorer")
+
+        def compute() -> TaskEvaluation:
+            return TaskEvaluation.compute(answers, task_kind, self.name, scorer)
+
+        # An error in an aggregator would cost all outputs of a run: lmms-eval 0.7.3 saves nothing.
+        self.evaluation = guarded("evaluation", compute, fallback=None)
+        return math.nan
+
+    # --- one answer ---
+
+    def _judge(self, doc: Document, results: Sequence[Any]) -> MetricValues:
+        """The numbers of the metrics for one answer, by metric, and its `JudgedAnswer`.
+
+        Readers see the answer up to the next question that it invents; the papers' own rules see
+        all of it. An error message of the harness counts as no answer, even if it contains "yes".
+        So does a refusal of a server, but the record says that it is one.
+
+        Args:
+            doc: the document.
+            results: the answer; empty if there is none.
+        """
+        is_refused = any(map(notes.is_refusal, results))
+        texts: list[object] = []
+        for text in results:
+            is_answer = not is_refused and not notes.is_no_answer(text)
+            texts.append(text if is_answer else "")
+        outputs = without_next_questions(
+            doc, texts, self.task.doc_to_text, self._shown_texts, self._other_wordings
         )
-        # Of several processes it is one after the other
-        samples.sort(key=lambda sample: sample["doc_id"])
-        samples[:] = [part for sample in samples for part in self._of_each_answer(sample)]
-        for sample in samples:
-            self._complete_sample(sample)
+        values: MetricValues = self._process_results(doc, outputs)
+        record = values.get(SAMPLE)
+        if not isinstance(record, dict):
+            # A `process_results` of the user's makes no record: our metrics then have no value.
+            return {name: value for name, value in values.items() if name not in self.metrics}
+        if is_refused and self.task_kind is not None and record.get("status") == "empty":
+            record = {**record, "status": "refused", "rule": "refusal"}
+            values = {**values, **self.task_kind.measures.values(record)}
 
-    def _complete_row(self, row: dict[str, Any]) -> None:
-        """Give a row of the table the values of our metrics; leave out what has none, or is no
-        metric of the task.
-        """
-        known = {f"{metric}{kind}": metric for metric in self._aggregators for kind in _KINDS}
-        estimates = self._evaluation.estimates if self._evaluation else {}
-        for key in [key for key in row if "," in key]:
-            name, _, filter_name = key.rpartition(",")
-            metric = known.get(name, "")
-            estimate = estimates.get(metric, {}).get(OVERALL) if metric in self.metrics else None
-            if not metric or (metric in self.metrics and estimate is None):
-                del row[key]
-            elif estimate is not None and name == metric:
-                row[key] = float(estimate.value)
-                row[f"{metric}_stderr,{filter_name}"] = (
-                    "N/A" if estimate.stderr is None else estimate.stderr
-                )
-
-    def _of_each_answer(self, sample: dict[str, Any]) -> list[dict[str, Any]]:
-        """The samples of the several answers to a document; the sample itself where there is one
-        answer.
-        """
-        items = sample.get(_ITEMS)
-        if not isinstance(items, list):
-            return [sample]
-        texts = sample["filtered_resps"][0]
-        parts = []
-        for number in range(len(items)):
-            text = texts[number] if number < len(texts) else ""
-            part = {**sample, "resps": [[text]], "filtered_resps": [text]}
-            for name in [_ITEMS, *self.metrics]:
-                if name in sample:
-                    part[name] = sample[name][number]
-            if number:  # the harness keeps those of the first
-                part["token_counts"] = [None]
-            parts.append(part)
-        return parts
-
-    def _complete_sample(self, sample: dict[str, Any]) -> None:
-        """Put the record into a sample, and take out what a server repeats of the keys that it was
-        sent.
-        """
-        item = sample.get(_ITEMS)
-        if isinstance(item, JudgedAnswer):
-            sample[_ITEMS] = item.record
-            if self._evaluation is not None and self._evaluation.explanation_scores:
-                self._evaluation.explanation_scores.add_to([item.record])
-            for measure in self.kind.measures.in_table if self.kind else ():
-                if measure.omit_zero:
-                    sample.pop(measure.name, None)
-        sample.update(
-            redaction.without_secrets(
-                {field: value for field, value in sample.items() if field != "doc"}
-            )
-        )
+        # A metric without a number for this document keeps None: lmms-eval 0.7.3 has a row in its
+        # table only for metrics that some document has as a key.
+        judged_values: MetricValues = dict.fromkeys(self.metrics)
+        judged_values.update(values)
+        answer = results[0] if results else None
+        judged_values[SAMPLE] = JudgedAnswer(record, answer)
+        return judged_values
 
 
-def _each_answer(items: Sequence[Any]) -> list[JudgedAnswer]:
-    """The items of all answers, one after the other, where documents that were asked several times
-    have a list.
-    """
-    answers: list[JudgedAnswer] = []
-    for item in items:
-        answers += item if isinstance(item, list) else [item]
-    return answers
+def _declared_function(task: HarnessTask, name: str) -> Callable[..., Any] | None:
+    """A function that the module of a task declares under a name; None without one.
 
-
-def _declared(task: Any, name: str) -> Any:
-    """The function of this name in the module that makes a task's prompts, or judges its answers;
-    None without one.
+    That module makes the task's prompts (``doc_to_text``), or judges its answers
+    (``process_results``).
     """
     for function in (task.config.doc_to_text, task.config.process_results):
         module = sys.modules.get(getattr(function, "__module__", ""))
         if hasattr(module, name):
-            return getattr(module, name)
+            declared: Callable[..., Any] = getattr(module, name)
+            return declared
     return None
-
-
-def _without_answers(
-    name: str, evaluation: TaskEvaluation | None, samples: Sequence[Mapping[str, Any]]
-) -> dict[str, int]:
-    """How many requests got no answer, if any: the run has failed, whatever its numbers are; how
-    many were refused.
-    """
-    from lmms_eval.models.model_utils.usage_metrics import is_budget_exceeded
-
-    if is_budget_exceeded():
-        notes.note("--max_tokens is spent: what was left got no answer and counts as wrong")
-    outputs: list[tuple[Any, Any]] = []  # each with the row that it is of
-    if evaluation:
-        ids = [record["id"] for record in evaluation.records]
-        outputs += zip(ids, evaluation.outputs, strict=True)
-    else:
-        outputs += [
-            (sample["doc_id"], text) for sample in samples for text in sample["filtered_resps"]
-        ]
-
-    counts: dict[str, int] = {}
-    if refused := sum(notes.is_refusal(text) for _, text in outputs):
-        logger.warning(
-            f"figlang_tasks: {name}: {refused} answers were refused by the server and count as"
-            " wrong"
-        )
-        counts["refused"] = refused
-    failed = [(row, text) for row, text in outputs if notes.is_no_answer(text)]
-    if failed:
-        row, text = failed[0]
-        logger.error(
-            f"figlang_tasks: {name}: {len(failed)} requests got no answer, that of row {row} for"
-            f" example: {text:.400}. They count as wrong answers. Repair the cause and type the"
-            " same command again; with --use_cache FOLDER they alone are asked again"
-        )
-        notes.note(f"{name}: requests got no answer and count as wrong, see the log")
-        counts["unanswered"] = len(failed)
-    return counts

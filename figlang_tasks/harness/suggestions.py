@@ -1,12 +1,10 @@
-"""Tasks of ours that a message names as the remedy, found in the task files of the same
-benchmarks.
-"""
+"""Tasks that a message names as the remedy, from our task files of the same benchmarks."""
 
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from figlang_tasks.core import hub, task_files
 from figlang_tasks.core.benchmark import parse_request
@@ -14,36 +12,48 @@ from figlang_tasks.core.blocks import DEFAULT, OPTIONS, SETTINGS, options_by_blo
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.harness.task_index import tasks_dir
 
-TaskConfig = Mapping[str, Any]
+TaskConfig: TypeAlias = Mapping[str, Any]
 """The content of a task file."""
 
 
 def tasks_with_exemplars(tasks: Iterable[TaskConfig]) -> list[str]:
-    """The names of tasks whose prompts have examples before the question (``num_shots``)."""
-    names = []
+    """The names of tasks whose prompts have examples before the question (``num_shots``).
+
+    Args:
+        tasks: whose benchmarks are searched.
+    """
+    names: list[str] = []
     for config in _of_same_benchmarks(tasks):
         if any(options.get("num_shots") for options in options_by_block(config)):
             names.append(config["task"])
     return names
 
 
-def tasks_in_words(tasks: Iterable[TaskConfig]) -> list[str]:
-    """The names of tasks on the data of `tasks` that ask any model that gives no scores for
-    words.
+def tasks_in_words(tasks: Sequence[TaskConfig]) -> list[str]:
+    """The names of tasks that a model without scores can answer, on the data of the given ones.
+
+    Args:
+        tasks: those that need scores.
     """
-    datasets = {config.get("dataset_name") for config in tasks}
-    names = []
+    dataset_names = {config.get("dataset_name") for config in tasks}
+    names: list[str] = []
     for config in _of_same_benchmarks(tasks):
-        if config["dataset_name"] in datasets and DEFAULT in (config.get(SETTINGS) or {}):
+        is_in_words = DEFAULT in (config.get(SETTINGS) or {})
+        if is_in_words and config["dataset_name"] in dataset_names:
             names.append(config["task"])
     return names
 
 
 def tasks_without_pictures(tasks: Iterable[TaskConfig]) -> list[str]:
-    """The names of tasks that show no pictures, as far as their data is on this machine."""
-    names = []
+    """The names of tasks that show no pictures; those whose data is not here are left out.
+
+    Args:
+        tasks: whose benchmarks are searched.
+    """
+    names: list[str] = []
     with hub.downloading_nothing():
         for config in _of_same_benchmarks(tasks):
+            # In a task file that was read without imports, a function is its name.
             doc_to_visual = pkgutil.resolve_name(config["doc_to_visual"])
             try:
                 has_pictures = shows_pictures({**config, "doc_to_visual": doc_to_visual})
@@ -64,8 +74,9 @@ def shows_pictures(config: TaskConfig) -> bool:
 
 
 def _of_same_benchmarks(tasks: Iterable[TaskConfig]) -> Iterator[TaskConfig]:
-    """All our task files of the benchmarks of some tasks; functions in them are names, and nothing
-    is imported.
+    """All our task files of the benchmarks that some tasks belong to.
+
+    Nothing is imported: in place of a function a file holds its name.
     """
     benchmarks = {_benchmark_of(config) for config in tasks}
     for path in sorted(tasks_dir().rglob("*.yaml")):

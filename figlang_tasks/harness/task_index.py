@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.task_files import ALL_TASKS, folder
 from figlang_tasks.core.text import did_you_mean
+from figlang_tasks.harness.harness_types import Arguments, HarnessTask, Original
+
+if TYPE_CHECKING:
+    from lmms_eval.tasks import TaskManager
+
+
+TaskIndex: TypeAlias = dict[str, dict[str, Any]]
+"""Type, file and members of each task, tag and group that a ``TaskManager`` knows, by name."""
 
 
 def tasks_dir() -> Path:
@@ -16,25 +24,33 @@ def tasks_dir() -> Path:
     return folder("lmms_eval")
 
 
-def initialize_tasks(original: Callable[..., dict], given: Mapping[str, Any]) -> dict[str, dict]:
-    index = original(**given)
-    if not given["include_defaults"]:
+def initialize_tasks(original: Original, arguments: Arguments) -> TaskIndex:
+    """The index of all tasks by name, ours among them; replaces the method of ``TaskManager``.
+
+    Our tasks are added beside the harness's own, not where a caller leaves those out.
+    """
+    index: TaskIndex = original(**arguments)
+    if not arguments["include_defaults"]:
         return index
-    # The harness's own tasks and the user's --include_path win over ours, as they do over each
-    # other.
-    return {**given["self"]._get_task_and_group(str(tasks_dir())), **index}
+    manager: TaskManager = arguments["self"]
+    our_index = manager._get_task_and_group(str(tasks_dir()))
+    # The harness's own tasks and those of --include_path take precedence over ours. Among the
+    # folders of lmms-eval 0.7.3, too, the first that has a name wins.
+    return {**our_index, **index}
 
 
-def is_ours(process_docs: Any) -> bool:
-    """Whether a task is ours: its process_docs is. That covers YAML files of users that include
-    ours.
+def is_ours(process_docs: object) -> bool:
+    """Whether a task is ours, by the function that makes its documents; None for a task without.
+
+    Task files of users that include ours have the same function, so they are ours too.
     """
     return getattr(process_docs, "__module__", "").startswith("figlang_tasks.")
 
 
-def leaf_configs(manager: Any, names: Iterable[Any]) -> list[dict[str, Any]]:
-    """The configurations of the tasks behind task, tag and group names, leaving out the harness's
-    own.
+def leaf_configs(manager: TaskManager, names: Iterable[object]) -> list[dict[str, Any]]:
+    """The configurations of the tasks behind names of tasks, tags and groups, each once.
+
+    The harness's own tasks and groups are left out, and tasks that are Python classes.
 
     Raises:
         FigLangError: a group of the user's has a member that does not exist.
@@ -42,39 +58,50 @@ def leaf_configs(manager: Any, names: Iterable[Any]) -> list[dict[str, Any]]:
     import lmms_eval.tasks
 
     harness_folder = str(Path(lmms_eval.tasks.__file__).parent)
+    index = manager.task_index
     configs: dict[str, dict[str, Any]] = {}
-    seen: set[str] = set()
-    # Each with the group that it is a member of
+    visited: set[str] = set()
+    # Pairs of a group and its member; the group is "" for the names that are given.
     pending: list[tuple[str, Any]] = [("", name) for name in names]
     while pending:
         group, member = pending.pop(0)
-        # Of a group: with overrides, or inline
-        below = member.get("task", []) if isinstance(member, dict) else member
-        if isinstance(below, list):
-            pending += [(group, name) for name in below]
+        # A member may be a mapping: a task with overrides ({task: NAME, task_alias: ...}), or a
+        # group that is written inline ({group: NAME, task: [...]}).
+        name_or_members = member.get("task", []) if isinstance(member, dict) else member
+        if isinstance(name_or_members, list):
+            pending += [(group, inner_member) for inner_member in name_or_members]
             continue
-        entry = manager.task_index.get(below)
+        name = name_or_members
+        entry = index.get(name)
         if entry is None and isinstance(member, str) and group:
-            hint = did_you_mean(below, manager.task_index)
             raise FigLangError(
-                f"figlang_tasks: group {group}: no task {below!r}{hint}. {ALL_TASKS}"
+                f"figlang_tasks: group {group}: no task {name!r}{did_you_mean(name, index)}."
+                f" {ALL_TASKS}"
             )
-        if entry is None or below in seen or str(entry["yaml_path"]).startswith(harness_folder):
+        if entry is None or name in visited:
             continue
-        seen.add(below)
+        if str(entry["yaml_path"]).startswith(harness_folder):
+            continue
+        visited.add(name)
         if entry["type"] == "task":
-            configs[below] = manager._get_config(below)
+            configs[name] = manager._get_config(name)
         elif entry["type"] in ("tag", "group"):
-            members = (
-                entry["task"] if entry["yaml_path"] == -1 else manager._get_config(below)["task"]
-            )
-            pending.append((below, {"task": members}))
+            pending.append((name, {"task": _members(manager, name)}))
     return list(configs.values())
 
 
-def tasks_of(found: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
-    """Names and tasks in the harness's ``task_dict``, from groups too."""
-    for name, task in found.items():
+def _members(manager: TaskManager, name: str) -> object:
+    """The members of a tag or group: a list, or the name of a single one."""
+    entry = manager.task_index[name]
+    # In the index of lmms-eval 0.7.3 a tag has -1 in place of a file. A group has -1 in place of
+    # its members, which stand in its file.
+    has_file = entry["yaml_path"] != -1
+    return manager._get_config(name)["task"] if has_file else entry["task"]
+
+
+def tasks_of(task_dict: Mapping[str, object]) -> Iterator[tuple[str, HarnessTask]]:
+    """Names and tasks in the harness's ``task_dict``, in which a group is a mapping of its own."""
+    for name, task in task_dict.items():
         if isinstance(task, Mapping):
             yield from tasks_of(task)
         else:

@@ -1,36 +1,38 @@
-"""What results say of a task beside its values: version, prompts, revision and digest of the rows,
-examples.
+"""What results say of a task beside its values: version, prompts, rows and examples.
 
-Each of these stands once. Version and prompt hash are declared in ``benchmarks/NAME/benchmark.py``,
-the revision with the dataset (:class:`figlang_tasks.core.hub.Source`), the number of examples in
-the options of the task file. The plugin puts them into the task, because lmms-eval reads them
-there.
+Each of these is declared once: version and prompt hash in ``benchmarks/NAME/benchmark.py``, the
+revision of the rows with their source (`figlang_tasks.core.hub.Source`), the number of examples in
+the options of the task file. They are put into the metadata of the task, from which lmms-eval 0.7.3
+copies them into its results.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from figlang_tasks.core.benchmark import parse_request, source_of
 from figlang_tasks.core.data_id import DataId
+from figlang_tasks.harness.harness_types import HarnessTask
 
 
-def complete_metadata(task: Any) -> None:
-    """Complete the ``metadata`` of a task of ours; what its file says there stays, whoever wrote
-    it.
+def complete_metadata(task: HarnessTask) -> None:
+    """Complete the ``metadata`` of a task of ours; what its file says there stays.
 
-    The harness takes the number of examples in its table from there, and the version from
-    ``VERSION``.
+    lmms-eval 0.7.3 takes the number of examples in its table from there, as ``num_fewshot``, and
+    the version from the attribute ``VERSION``.
+
+    Args:
+        task: the harness's task. Metadata of a user that is a text or a list is left as it is.
     """
     config = task.config
-    if not isinstance(config.metadata, dict | None):  # a user's text or list
+    if not isinstance(config.metadata, dict | None):
         return
     data_ids = data_of(task)
     benchmark, request = parse_request(config.dataset_name)
     source = source_of(request.dataset)
     metadata = benchmark.metadata(source)
-    if source.folder is not None and data_ids:
+    is_shipped = source.folder is not None  # with this package
+    if is_shipped and data_ids:
         metadata["data_revision"] = _shipped_revision(data_ids)
     options = task.lmms_eval_specific_kwargs or {}
     if "num_shots" in options:
@@ -43,8 +45,8 @@ def complete_metadata(task: Any) -> None:
     task.VERSION = metadata["version"]
 
 
-def data_of(task: Any) -> list[str]:
-    """The data that a task holds, by the column ``data`` of its documents."""
+def data_of(task: HarnessTask) -> list[str]:
+    """The identities of the data that a task holds, from the column ``data`` of its documents."""
     data_ids: set[str] = set()
     for documents in task.dataset_no_image.values():
         if "data" in documents.column_names:
@@ -53,9 +55,7 @@ def data_of(task: Any) -> list[str]:
 
 
 def _shipped_revision(data_ids: Sequence[str]) -> str:
-    """The revision of rows that this package ships: where their data names none, the digest of
-    their texts.
-    """
+    """The revision of rows that this package ships; the digest of their texts where it has none."""
     identities = [DataId.parse(data_id) for data_id in data_ids]
     revisions = {identity.revision or identity.digest for identity in identities}
     return ", ".join(sorted(revisions))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from figlang_tasks.core.text import table
+from figlang_tasks.core.text import markdown_table
 from figlang_tasks.judge import figures
 from figlang_tasks.judge.figures import number, percent
 from figlang_tasks.judge.reports import Agreement, ExplanationReport, Predictor, Preference
@@ -48,7 +48,7 @@ def _agreement_table(report: ExplanationReport) -> str:
         rows.append(_agreement_row(" / ".join(pair["annotators"]), kappas))
     if "alpha" in report:
         rows.append(_agreement_row("all, Krippendorff's alpha", report["alpha"]))
-    return table(rows)
+    return markdown_table(rows)
 
 
 def _agreement_row(name: str, agreement: Agreement) -> list[str]:
@@ -88,7 +88,7 @@ def _systems_table(report: ExplanationReport) -> str:
         )
     if "published" in report:
         rows += _published_rows(report["published"]["systems"])
-    return table(rows)
+    return markdown_table(rows)
 
 
 def _published_rows(systems: Sequence[Mapping[str, Any]]) -> list[list[str]]:

@@ -17,7 +17,7 @@ from figlang_tasks.core import images, row_files
 from figlang_tasks.core.benchmark import benchmarks, names_with
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.optional_modules import Sorting
-from figlang_tasks.core.text import table
+from figlang_tasks.core.text import markdown_table
 from figlang_tasks.judge import figures, sheet
 from figlang_tasks.judge import key as keys
 from figlang_tasks.judge.export_folder import png_bytes, write_export
@@ -188,7 +188,7 @@ def _read_prompts(folder: Path, sorting: Sorting) -> list[_PromptLine]:
     path = folder / PROMPTS
     lines: list[_PromptLine] = []
     if path.exists():
-        for origin, line in row_files.lines(path, _FIELDS):
+        for origin, line in row_files.read_rows(path, _FIELDS):
             if isinstance(line, str):  # what is wrong with the line, in place of its fields
                 raise FigLangError(f"{origin} {line}")
             if line["input"] not in sorting.inputs:
@@ -339,7 +339,7 @@ def _categories_table(report: PictureReport) -> str:
     rows += [_categories_row(system["system"], system) for system in report["systems"]]
     for system in report["published"]["rows"]:
         rows.append(_categories_row(f"published: {system['system']}", system))
-    return table(rows)
+    return markdown_table(rows)
 
 
 def _categories_row(name: str, system: Mapping[str, Any]) -> list[str]:
@@ -365,4 +365,4 @@ def _agreement_table(report: PictureReport) -> str:
         rows.append([" / ".join(pair["annotators"]), number(pair["category_kappa"])])
     if "alpha" in report:
         rows.append(["all, Krippendorff's alpha", number(report["alpha"])])
-    return table(rows)
+    return markdown_table(rows)

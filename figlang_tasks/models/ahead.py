@@ -1,8 +1,7 @@
-"""Batches that fit into memory, and work that threads do ahead: pictures are decoded while the
-model computes.
+"""Batches that fit into memory, and threads that decode pictures while the model computes.
 
-Not torch's ``DataLoader``: Pillow lets other threads run, and a process that uses a GPU must not be
-forked.
+Not torch's ``DataLoader``, which forks: a process that uses a GPU must not be forked. Threads do,
+because Pillow lets other threads run while it decodes.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from typing import TypeVar
 
 from loguru import logger
@@ -19,34 +19,41 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 THREADS = 4
-"""That read documents and decode their pictures."""
+"""Threads that read documents and decode their pictures."""
 
 
-def ahead(
-    submit: Callable[[Item], Future[Result]], items: Iterable[Item], most: int
+def results_ahead(
+    submit: Callable[[Item], Future[Result]], items: Iterable[Item], limit: int
 ) -> Generator[tuple[Item, Result]]:
-    """Yield each item with the result of its work, in order; at most `most` later ones are begun or
-    wait meanwhile.
+    """Yield each item with the result of its work, in order, while work on later items goes on.
+
+    Work that has not begun is cancelled when the generator is closed.
+
+    Args:
+        submit: hands the work on an item to a pool of threads.
+        items: what is worked on.
+        limit: of so many later items the work may have begun, or be done, meanwhile.
     """
-    started: deque[tuple[Item, Future[Result]]] = deque()
+    submitted: deque[tuple[Item, Future[Result]]] = deque()
     try:
         for item in items:
-            started.append((item, submit(item)))
-            if len(started) > most:
-                item, work = started.popleft()
-                yield item, work.result()
-        while started:
-            item, work = started.popleft()
-            yield item, work.result()
+            submitted.append((item, submit(item)))
+            if len(submitted) > limit:
+                first_item, future = submitted.popleft()
+                yield first_item, future.result()
+        while submitted:
+            first_item, future = submitted.popleft()
+            yield first_item, future.result()
     finally:
-        for _, work in started:
-            work.cancel()
+        for _, future in submitted:
+            future.cancel()
 
 
 @contextmanager
 def threads(count: int) -> Iterator[ThreadPoolExecutor]:
-    """Yield a pool of threads; at the end what has begun is awaited: a tokenizer is for one pool at
-    a time.
+    """Yield a pool of threads; wait at the end for work that has begun, and cancel the rest.
+
+    It must have ended, because the next pool uses the same tokenizer, which is for one thread.
     """
     pool = ThreadPoolExecutor(count)
     try:
@@ -55,33 +62,42 @@ def threads(count: int) -> Iterator[ThreadPoolExecutor]:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-class Batches:
-    """Runs batches, and halves them for good once one of them runs out of memory.
+class BatchRunner:
+    """Runs batches, and halves their size for good whenever one of them runs out of memory.
 
-    Not accelerate's ``find_executable_batch_size``: it begins again from the first item.
+    Not accelerate's ``find_executable_batch_size``, which begins again from the first item.
+
+    Attributes:
+        size: items of a batch.
     """
 
-    def __init__(self, size: int, what: str) -> None:
-        self.size, self.what = size, what
+    def __init__(self, size: int, item_name: str) -> None:
+        """Begin with this size; `item_name` says in messages what an item is ("request")."""
+        self.size = size
+        self._item_name = item_name
 
     def run(
         self, items: Sequence[Item], step: Callable[[Sequence[Item]], Result]
     ) -> Iterator[tuple[Sequence[Item], Result]]:
-        """Yield each batch with what `step` returns for it."""
+        """Yield each batch with what `step` returns for it, which must not be None.
+
+        Raises:
+            MemoryError: there is not enough memory for a single item.
+        """
         from figlang_tasks.metrics.explanation.compute import attempt  # here: torch takes seconds
 
         start = 0
         while start < len(items):
             batch = items[start : start + self.size]
-            result = attempt(lambda batch=batch: step(batch))
+            result = attempt(partial(step, batch))
             if result is not None:
                 yield batch, result
                 start += len(batch)
                 continue
             if len(batch) == 1:
-                raise MemoryError(f"not enough memory for one {self.what}")
+                raise MemoryError(f"not enough memory for one {self._item_name}")
             self.size = len(batch) // 2
             logger.warning(
-                f"out of memory with a batch of {len(batch)} ({self.what}); going on with"
+                f"out of memory with a batch of {len(batch)} ({self._item_name}); going on with"
                 f" {self.size}"
             )

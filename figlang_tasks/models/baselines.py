@@ -1,10 +1,8 @@
-"""``figlang_random`` and ``figlang_majority``: a task's chance level, through the path that a model
-takes.
+"""``figlang_random`` and ``figlang_majority``: a task's chance level, on the path of a model.
 
-What may be answered is said by the task: the module that holds its ``process_results`` (or
-``doc_to_text``) has a function ``chance_answers(doc)`` that returns the possible answers by label,
-and the label that is right. A score request (``figlang_tasks.core.score_requests``) needs none: its
-candidates or images are what is scored.
+A task says what may be answered: the module that holds its ``process_results`` (or ``doc_to_text``)
+has a function ``chance_answers(doc)``, see `ChanceAnswers`. A score request
+(`figlang_tasks.core.score_requests`) needs none, since it holds what is scored.
 """
 
 from __future__ import annotations
@@ -20,77 +18,104 @@ from lmms_eval.api.instance import Instance
 from figlang_tasks.core import score_requests
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.models.base import Offline
+from figlang_tasks.models.requests import Document, SimpleArguments
 
-ChanceAnswers: TypeAlias = Callable[[Mapping[str, Any]], tuple[Mapping[str, str], str]]
+ChanceAnswers: TypeAlias = Callable[[Document], tuple[Mapping[str, str], str]]
+"""``(document) -> (the possible answers by label, the label that is right)``."""
 
 
 class Random(Offline):
-    """Every possible answer is as likely; scores are uniform in 0 to 1.
+    """Answers with each possible answer equally often; scores are uniform in 0 to 1.
 
     Args:
-        seed: of the answers, which depend on it, the task's name and the document's number alone.
-        harness: see :class:`Offline`.
+        seed: seeds the answers. An answer depends on the seed, the task's name and the document's
+            number alone.
+        command_line: see `Offline`.
     """
 
     answers_score_requests = score_requests.KINDS
 
-    def __init__(self, seed: int = 0, **harness: Any) -> None:
-        super().__init__(**harness)
+    def __init__(self, seed: int = 0, **command_line: Any) -> None:
+        super().__init__(**command_line)
         self._seed = seed
 
     def generate_until(self, requests: list[Instance]) -> list[str]:
+        """Answer the requests, in their order."""
         return [self._answer(request) for request in requests]
 
     def _answer(self, request: Instance) -> str:
-        _, settings, doc_to_visual, doc_id, name, split = request.args
+        """A random answer, or random scores if the request asks for scores."""
+        _, generation_kwargs, doc_to_visual, doc_id, name, split = SimpleArguments.of(request)
         task = self.task(request)
         doc = task.dataset_no_image[split][doc_id]
-        draw = random.Random(f"{self._seed}/{name}/{doc_id}")
-        wanted = score_requests.score_request(settings, doc)
-        if wanted is None:
-            answers, _ = chance_answers_of(task)(doc)
-            return answers[draw.choice(sorted(answers))]
-        count = len(wanted.candidates) or len(doc_to_visual(self.task_dict[name][split][doc_id]))
-        return score_requests.answer([draw.random() for _ in range(count)])
+        generator = random.Random(f"{self._seed}/{name}/{doc_id}")
+        score_request = score_requests.score_request(generation_kwargs, doc)
+        if score_request is None:
+            answer_by_label, _ = chance_answers_of(task)(doc)
+            return answer_by_label[generator.choice(sorted(answer_by_label))]
+
+        count = len(score_request.candidates)
+        if not count:  # a request of kind match has one score for each picture
+            pictures = doc_to_visual(self.task_dict[name][split][doc_id])
+            count = len(pictures or ())
+        return score_requests.answer([generator.random() for _ in range(count)])
 
 
 class Majority(Offline):
-    """Always the label that most documents of the split have; of several, the first in alphabetical
-    order.
+    """Always answers with the label that most documents of the split have.
+
+    Of several such labels, it is the first in alphabetical order.
 
     Args:
-        harness: see :class:`Offline`.
+        command_line: see `Offline`.
     """
 
-    def __init__(self, **harness: Any) -> None:
-        super().__init__(**harness)
-        self._labels: dict[tuple[Any, str], str] = {}
+    def __init__(self, **command_line: Any) -> None:
+        super().__init__(**command_line)
+        self._majority_labels: dict[tuple[object, str], str] = {}  # by task and split
 
     def generate_until(self, requests: list[Instance]) -> list[str]:
+        """Answer the requests, in their order."""
         return [self._answer(request) for request in requests]
 
     def _answer(self, request: Instance) -> str:
-        *_, doc_id, _, split = request.args
+        """The answer to a document that has the majority's label."""
+        arguments = SimpleArguments.of(request)
+        split = arguments.split
         task = self.task(request)
-        docs, chance_answers = task.dataset_no_image[split], chance_answers_of(task)
-        if (task, split) not in self._labels:
-            counts = Counter(chance_answers(doc)[1] for doc in docs)
-            self._labels[task, split] = max(sorted(counts), key=lambda label: counts[label])
-        return chance_answers(docs[doc_id])[0][self._labels[task, split]]
+        docs = task.dataset_no_image[split]
+        chance_answers = chance_answers_of(task)
+        if (task, split) not in self._majority_labels:
+            label_counts = Counter(_right_label(chance_answers, doc) for doc in docs)
+            # max takes the first of several: sorted puts them in alphabetical order
+            majority_label = max(sorted(label_counts), key=label_counts.__getitem__)
+            self._majority_labels[task, split] = majority_label
+        answer_by_label, _ = chance_answers(docs[arguments.doc_id])
+        return answer_by_label[self._majority_labels[task, split]]
+
+
+def _right_label(chance_answers: ChanceAnswers, doc: Document) -> str:
+    _, label = chance_answers(doc)
+    return label
 
 
 def chance_answers_of(task: Any) -> ChanceAnswers:
-    # --predict_only takes the scoring of a task away.
-    functions = (task.config.process_results, task.config.doc_to_text)
-    modules = [
-        module
-        for module in (getattr(function, "__module__", None) for function in functions)
-        if module
-    ]
+    """The function ``chance_answers`` of the module that holds the functions of a task.
+
+    Raises:
+        FigLangError: the module has no such function.
+    """
+    # --predict_only of lmms-eval 0.7.3 takes process_results away from a task; doc_to_text stays.
+    modules: list[str] = []
+    for function in (task.config.process_results, task.config.doc_to_text):
+        module = getattr(function, "__module__", None)
+        if module:
+            modules.append(module)
     for module in modules:
-        found: ChanceAnswers | None = getattr(sys.modules.get(module), "chance_answers", None)
-        if found is not None:
-            return found
+        chance_answers: ChanceAnswers | None
+        chance_answers = getattr(sys.modules.get(module), "chance_answers", None)
+        if chance_answers is not None:
+            return chance_answers
     raise FigLangError(
         f"figlang_tasks: task {task.config.task} does not declare its possible answers:"
         f" {modules[0] if modules else 'the module of its scoring'} has no function"

@@ -1,13 +1,12 @@
-"""`figlang_clip`: ranks images and texts with dual encoders (CLIP, SigLIP, ALIGN ...) and
-image-text matching heads.
+"""`figlang_clip`: ranks images and texts by dual encoders and image-text matching heads.
 
     --model figlang_clip --model_args pretrained=openai/clip-vit-base-patch32 --batch_size 64
 
 It answers score requests (`core.score_requests`) and nothing else. The scores, always computed in
 float32 or better:
 
-- dual encoders: cosine of the two L2-normalised features, -1 to 1, **not** multiplied by the
-  model's logit scale;
+- dual encoders (CLIP, SigLIP, ALIGN ...): cosine of the two L2-normalised features, -1 to 1,
+  **not** multiplied by the model's logit scale;
 - BLIP, BLIP-2 (``BlipForImageTextRetrieval``, ``Blip2ForImageTextRetrieval``): probability of a
   match, 0 to 1;
 - ViLT (``ViltForImageAndTextRetrieval``): sigmoid of the logit of its ranking head, whose order
@@ -20,10 +19,11 @@ Features are kept in memory (4 bytes times width each), pictures only until thei
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeAlias
 
 import numpy as np
 import torch
@@ -32,30 +32,38 @@ from loguru import logger
 from PIL import Image
 from tqdm import tqdm
 
-from figlang_tasks import models
 from figlang_tasks.core.errors import FigLangError
-from figlang_tasks.core.images import content_key
-from figlang_tasks.core.row_files import brief
-from figlang_tasks.core.score_requests import KEY, KINDS, answer, only_ranks, score_request
-from figlang_tasks.metrics.explanation.compute import is_out_of_memory
+from figlang_tasks.core.score_requests import KEY, KINDS, only_scores_message
 
-from .ahead import THREADS, Batches, ahead, threads
+from .ahead import THREADS, BatchRunner, results_ahead, threads
+from .arguments import check_arguments, require_checkpoint, whole_number
 from .base import ModelBase
-from .dual_networks import Floats, Matcher, load
+from .checkpoints import commit_of
+from .dual_comparisons import (
+    CLIPError,
+    Comparison,
+    Pair,
+    read_comparison,
+    row_of_image,
+    row_of_pair,
+    row_of_text,
+    with_errors_naming_rows,
+)
+from .dual_networks import Floats, Matcher, Network, load
+from .requests import SimpleArguments
 
 AUTO_BATCH = 64
-TEXTS = 256  # of a batch
+"""Images of a batch with ``--batch_size auto``."""
 
-_Result = TypeVar("_Result")
+TEXTS = 256
+"""Texts of a batch."""
 
-
-class CLIPError(FigLangError):
-    """A score request cannot be answered; the message names task and document."""
+ScoresOfPairs: TypeAlias = Callable[[Floats, Floats], Sequence[float]]
+"""``(images, texts) -> scores``, features of float32 [n, width] each; one of them is [1, width]."""
 
 
 class FigLangCLIP(ModelBase):
-    """The model class of the harness; ``--batch_size`` is the number of images (matching heads: and
-    of pairs).
+    """Answers score requests by a dual encoder or a matching head.
 
     Args:
         pretrained: hub id or folder of a dual encoder, or of one of
@@ -63,7 +71,8 @@ class FigLangCLIP(ModelBase):
         revision: of the hub repository.
         dtype: of the weights, as in transformers; official results take float32.
         device: torch device; by default the GPU of this process if there is one.
-        batch_size: images of a batch; ``auto`` is `AUTO_BATCH`. Out of memory halves it.
+        batch_size: images of a batch, for matching heads also pairs; ``auto`` is `AUTO_BATCH`. Out
+            of memory halves it.
         trust_remote_code: as in transformers.
 
     Raises:
@@ -73,7 +82,9 @@ class FigLangCLIP(ModelBase):
     is_simple = True
     answers_score_requests = KINDS
     answers_words = False
-    answers_at_once = True  # each image and text is encoded once (figlang_tasks.harness.answers)
+    # All requests come in one call, so that each image and text is encoded once
+    # (figlang_tasks.harness.answers).
+    answers_at_once = True
 
     def __init__(
         self,
@@ -83,26 +94,28 @@ class FigLangCLIP(ModelBase):
         device: str | None = None,
         batch_size: int | str = 1,
         trust_remote_code: bool = False,
-        **unknown: Any,
+        **unknown: object,
     ) -> None:
         super().__init__()
-        models.check_arguments(
-            "figlang_clip", FigLangCLIP, unknown, {"trust_remote_code": trust_remote_code}
-        )
-        models.require_checkpoint("figlang_clip", pretrained)
-        auto = str(batch_size).startswith("auto")
-        size = AUTO_BATCH if auto else models.whole_number("figlang_clip", "batch_size", batch_size)
-        self.images, self.texts, self.pairs = (
-            Batches(size, "image"),
-            Batches(TEXTS, "text"),
-            Batches(size, "pair"),
-        )
-        self.device = (
-            torch.device(device) if device and self._world_size == 1 else self.accelerator.device
-        )
-        source = {"revision": str(revision or "main"), "trust_remote_code": trust_remote_code}
+        flags = {"trust_remote_code": trust_remote_code}
+        check_arguments("figlang_clip", FigLangCLIP, unknown, flags)
+        require_checkpoint("figlang_clip", pretrained)
+        if str(batch_size).startswith("auto"):
+            size = AUTO_BATCH
+        else:
+            size = whole_number("figlang_clip", "batch_size", batch_size)
+        self.images = BatchRunner(size, "image")
+        self.texts = BatchRunner(TEXTS, "text")
+        self.pairs = BatchRunner(size, "pair")
+        self.device = self.accelerator.device
+        if device and self._world_size == 1:  # of several processes each has its own device
+            self.device = torch.device(device)
+        source: dict[str, str | bool] = {
+            "revision": str(revision or "main"),
+            "trust_remote_code": trust_remote_code,
+        }
         self.network = load(pretrained, source, dtype, self.device)
-        self.commit = models.commit_of(pretrained, str(source["revision"]))
+        self.commit = commit_of(pretrained, str(source["revision"]))
 
     @property
     def batch_size(self) -> int:
@@ -110,18 +123,23 @@ class FigLangCLIP(ModelBase):
         return self.images.size
 
     def generate_until(self, requests: list[Instance]) -> list[str]:
-        """Answer score requests; what is kept of one call is not used by the next."""
-        for request in requests:
-            if KEY not in request.args[1]:
-                raise CLIPError(only_ranks("figlang_clip", request.args[4]))
-        asked = [request.args for request in requests]
+        """Answer score requests, in their order; nothing is kept for the next call."""
+        arguments_of_requests = [SimpleArguments.of(request) for request in requests]
+        for arguments in arguments_of_requests:
+            if KEY not in arguments.generation_kwargs:
+                raise CLIPError(only_scores_message("figlang_clip", arguments.task))
         if isinstance(self.network, Matcher):
-            return self._matched(self.network, asked)
-        return self.features(asked).cosines()
+            return self._match_all(self.network, arguments_of_requests)
+        return self.features(arguments_of_requests).cosines()
 
-    def features(self, requests: Sequence[tuple[Any, ...]]) -> Features:
-        """The features of what score requests, by their ``args``, compare; others are read
-        meanwhile.
+    def features(self, requests: Sequence[SimpleArguments]) -> Features:
+        """The features of the images and texts that score requests compare.
+
+        Images are encoded while threads read those of later requests.
+
+        Raises:
+            FigLangError: the model is a matching head, which has no such features.
+            CLIPError: a request cannot be answered.
         """
         network = self.network
         if isinstance(network, Matcher):
@@ -129,250 +147,227 @@ class FigLangCLIP(ModelBase):
                 f"{type(network.model).__name__} has no features of a picture alone: use a dual"
                 " encoder"
             )
-        images: dict[str, Floats] = {}
-        waiting: dict[str, Image.Image] = {}
+        encoder = _ImageEncoder(network, self.images)
+        for comparison, pictures in self._read_all(requests):
+            encoder.add(comparison, pictures)
+            if len(encoder.waiting) >= self.images.size:
+                encoder.encode_waiting()
+        encoder.encode_waiting()
 
-        plan: list[_Asked] = []
+        comparisons = encoder.comparisons
+        text_features: dict[str, Floats] = {}
+        encode_texts = with_errors_naming_rows(
+            network.text_features, partial(row_of_text, comparisons)
+        )
+        for texts, features in self.texts.run(self._longest_first(comparisons), encode_texts):
+            text_features.update(zip(texts, features, strict=True))
+        return Features(comparisons, encoder.features, text_features)
 
-        def features_of(keys: Sequence[str]) -> Floats:
-            return network.image_features([waiting[key] for key in keys])
-
-        image_features = _with_rows(features_of, partial(_row_of_image, plan))
-
-        def encode() -> None:
-            for keys, values in self.images.run(list(waiting), image_features):
-                images.update(zip(keys, values, strict=True))
-            waiting.clear()
-
-        for asked, pictures in self._read_all(requests):
-            plan.append(asked)
-            waiting.update(
-                (key, shown)
-                for key, shown in zip(asked.images, pictures, strict=True)
-                if key not in images
-            )
-            if len(waiting) >= self.images.size:
-                encode()
-        encode()
-        texts: dict[str, Floats] = {}
-        text_features = _with_rows(network.text_features, partial(_row_of_text, plan))
-        for said, values in self.texts.run(self._measured(plan), text_features):
-            texts.update(zip(said, values, strict=True))
-        return Features(plan, images, texts)
-
-    def _matched(self, network: Matcher, requests: Sequence[tuple[Any, ...]]) -> list[str]:
-        """Match the pairs that were not matched before, a few batches of them at a time."""
-        scores: dict[tuple[str, str], float] = {}
-        waiting: dict[tuple[str, str], Image.Image] = {}
-        plan: list[_Asked] = []
-
-        def match() -> None:
-            pictures = {key: picture for (key, _), picture in waiting.items()}
-
-            def look(keys: Sequence[str]) -> Mapping[str, torch.Tensor]:
-                return network.look([pictures[key] for key in keys])
-
-            for keys, seen in self.images.run(
-                list(pictures), _with_rows(look, partial(_row_of_image, plan))
-            ):
-
-                def step(
-                    pairs: Sequence[tuple[str, str]],
-                    keys: Sequence[str] = keys,
-                    seen: Mapping[str, Any] = seen,
-                ) -> list[float]:
-                    return network.match(
-                        seen, [keys.index(key) for key, _ in pairs], [text for _, text in pairs]
-                    )
-
-                pairs_of_keys = [pair for pair in waiting if pair[0] in keys]
-                for pairs, found in self.pairs.run(
-                    pairs_of_keys, _with_rows(step, partial(_row_of_pair, plan))
-                ):
-                    scores.update(zip(pairs, found, strict=True))
-            waiting.clear()
-
-        for asked, pictures in self._read_all(requests):
-            plan.append(asked)
-            for key, picture in zip(asked.images, pictures, strict=True):
-                waiting.update(
-                    ((key, text), picture) for text in asked.texts if (key, text) not in scores
-                )
-            if len(waiting) >= self.pairs.size:
-                match()
-        match()
-        self._measured(plan)
-        return [
-            asked.answer([scores[key, text] for key in asked.images for text in asked.texts])
-            for asked in plan
-        ]
+    def _match_all(self, network: Matcher, requests: Sequence[SimpleArguments]) -> list[str]:
+        """Answer score requests by a matching head, which sees each distinct pair once."""
+        matches = _PairMatcher(network, self.images, self.pairs)
+        for comparison, pictures in self._read_all(requests):
+            matches.add(comparison, pictures)
+            if len(matches.waiting) >= self.pairs.size:
+                matches.match_waiting()
+        matches.match_waiting()
+        self._longest_first(matches.comparisons)  # logs how many texts were cut
+        answers: list[str] = []
+        for comparison in matches.comparisons:
+            scores = [matches.scores[pair] for pair in comparison.pairs()]
+            answers.append(comparison.answer(scores))
+        return answers
 
     def _read_all(
-        self, requests: Sequence[tuple[Any, ...]]
-    ) -> Iterator[tuple[_Asked, list[Image.Image]]]:
-        """Yield what each request compares, with its pictures; threads read the next ones
-        meanwhile.
+        self, requests: Sequence[SimpleArguments]
+    ) -> Iterator[tuple[Comparison, list[Image.Image]]]:
+        """Yield what each request compares, with its pictures, while threads read the next ones."""
+        distinct_texts: dict[str, str] = {}
+        with threads(THREADS) as pool:
+
+            def read(request: SimpleArguments) -> Future[tuple[Comparison, list[Image.Image]]]:
+                """Begin to read a request."""
+                return pool.submit(self._read, request)
+
+            is_bar_hidden = self.rank != 0
+            with closing(results_ahead(read, requests, THREADS)) as read_requests:
+                for _, (comparison, pictures) in tqdm(
+                    read_requests, "Model Responding", len(requests), disable=is_bar_hidden
+                ):
+                    # Equal texts of several requests are kept in memory once.
+                    texts = [distinct_texts.setdefault(text, text) for text in comparison.texts]
+                    yield replace(comparison, texts=texts), pictures
+
+    def _read(self, request: SimpleArguments) -> tuple[Comparison, list[Image.Image]]:
+        """What a request compares, and its pictures."""
+        doc = self.task_dict[request.task][request.split][request.doc_id]
+        return read_comparison(request, doc)
+
+    def _longest_first(self, comparisons: Sequence[Comparison]) -> list[str]:
+        """The distinct texts of all comparisons, the longest first, so that batches pad little.
+
+        The log says how many of them the model cuts.
         """
-        said: dict[str, str] = {}  # equal texts of several requests are kept once
-        with (
-            threads(THREADS) as pool,
-            closing(ahead(lambda each: pool.submit(self._read, each), requests, THREADS)) as read,
-        ):
-            for _, (where, keys, texts, pictures) in tqdm(
-                read, "Model Responding", len(requests), disable=self.rank != 0
-            ):
-                yield _Asked(where, keys, [said.setdefault(text, text) for text in texts]), pictures
-
-    def _read(
-        self, request: tuple[Any, ...]
-    ) -> tuple[str, list[str], Sequence[str], list[Image.Image]]:
-        """A request's task and document, the keys of its pictures, its texts and its pictures."""
-        context, settings, doc_to_visual, doc_id, task, split = request
-        where = f"task {task}, document {doc_id}"
-        doc = self.task_dict[task][split][doc_id]
-        with models.naming(CLIPError, f"figlang_clip: {where}"):
-            asked = score_request(settings, doc)
-            assert asked is not None
-            pictures = [
-                picture if picture.mode == "RGB" else picture.convert("RGB")
-                for picture in doc_to_visual(doc) or []
-            ]
-            keys = [content_key(picture) for picture in pictures]
-        if not pictures or (asked.kind == "candidates" and len(pictures) > 1):
-            raise CLIPError(
-                f"figlang_clip: {where}: {len(pictures)} images; a request of kind {asked.kind}"
-                f" needs {'one' if asked.kind == 'candidates' else 'at least one'}"
-            )
-        if asked.kind == "match" and "<image>" in context:
-            raise CLIPError(
-                f"figlang_clip: {where}: its text contains <image>, which this model does not use."
-                " Give the task a block only_scores in lmms_eval_specific_kwargs"
-            )
-        return where, keys, asked.candidates or (context,), pictures
-
-    def _measured(self, plan: Sequence[_Asked]) -> list[str]:
-        """All texts, the longest first; the log tells how many are cut."""
-        said = list(dict.fromkeys(text for asked in plan for text in asked.texts))
-        lengths = self.network.lengths(said) if said else []
-        cut = sum(length > self.network.limit for length in lengths)
+        texts: dict[str, None] = {}  # an ordered set
+        for comparison in comparisons:
+            texts.update(dict.fromkeys(comparison.texts))
+        lengths = self.network.lengths(list(texts)) if texts else []
+        limit = self.network.limit
+        cut_count = sum(length > limit for length in lengths)
+        pair_count = sum(len(comparison.pairs()) for comparison in comparisons)
         logger.log(
-            "WARNING" if cut else "INFO",
-            f"figlang_clip: {sum(len(asked.images) * len(asked.texts) for asked in plan)} pairs of"
-            f" image and text; {cut} of {len(said)} texts cut to {self.network.limit} tokens",
+            "WARNING" if cut_count else "INFO",
+            f"figlang_clip: {pair_count} pairs of image and text; {cut_count} of {len(texts)} texts"
+            f" cut to {limit} tokens",
         )
         # Sorted by the text too, so that the order of the requests does not decide what shares a
         # batch.
-        return [text for _, text in sorted(zip(lengths, said, strict=True), reverse=True)]
+        lengths_and_texts = sorted(zip(lengths, texts, strict=True), reverse=True)
+        return [text for _, text in lengths_and_texts]
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """The comparison of one request: several images (their keys) with one text, or one image with
-    several texts.
+class _ImageEncoder:
+    """Encodes each distinct image of the comparisons once, and lets go of it.
+
+    Attributes:
+        comparisons: those that were added.
+        features: float32 [width], by the key of an image.
+        waiting: images that are not encoded yet, by key.
     """
 
-    where: str
-    images: list[str]
-    texts: list[str]
+    def __init__(self, network: Network, batch_runner: BatchRunner) -> None:
+        self._network = network
+        self._batch_runner = batch_runner
+        self.comparisons: list[Comparison] = []
+        self.features: dict[str, Floats] = {}
+        self.waiting: dict[str, Image.Image] = {}
 
-    def answer(self, scores: Any) -> str:
-        try:
-            return answer(scores)
-        except ValueError as error:
-            raise CLIPError(f"figlang_clip: {self.where}: {error}") from error
+    def add(self, comparison: Comparison, images: Sequence[Image.Image]) -> None:
+        """Let the images of a comparison wait, unless they were encoded before."""
+        self.comparisons.append(comparison)
+        for image_key, image in zip(comparison.image_keys, images, strict=True):
+            if image_key not in self.features:
+                self.waiting[image_key] = image
+
+    def encode_waiting(self) -> None:
+        """Encode the images that wait."""
+        step = with_errors_naming_rows(self._encode, partial(row_of_image, self.comparisons))
+        for image_keys, features in self._batch_runner.run(list(self.waiting), step):
+            self.features.update(zip(image_keys, features, strict=True))
+        self.waiting.clear()
+
+    def _encode(self, image_keys: Sequence[str]) -> Floats:
+        """The features of a batch."""
+        return self._network.image_features([self.waiting[key] for key in image_keys])
 
 
-def _with_rows(
-    step: Callable[[Sequence[Any]], _Result], row_of: Callable[[Any], str]
-) -> Callable[[Sequence[Any]], _Result]:
-    """`step`, work on a batch, whose errors name the row of the item for which it fails.
+class _PairMatcher:
+    """Matches each distinct pair of the comparisons once, and lets go of its image.
 
-    `row_of` says which row an item is of. Running out of memory is left to `Batches`.
+    Attributes:
+        comparisons: those that were added.
+        scores: by pair.
+        waiting: the image of each pair that is not matched yet.
     """
 
-    def named(items: Sequence[Any]) -> _Result:
-        try:
-            return step(items)
-        except Exception as error:  # libraries raise many kinds
-            if is_out_of_memory(error):
-                raise
-            culprits, cause = _culprits(step, items, error)
-            raise CLIPError(
-                f"figlang_clip: {'; '.join(map(row_of, culprits))} cannot be scored:"
-                f" {type(cause).__name__}: {' '.join(str(cause).split())[:300]}. Correct the row,"
-                " or take another model"
-            ) from error
+    def __init__(
+        self, network: Matcher, image_runner: BatchRunner, pair_runner: BatchRunner
+    ) -> None:
+        self._network = network
+        self._image_runner = image_runner
+        self._pair_runner = pair_runner
+        self.comparisons: list[Comparison] = []
+        self.scores: dict[Pair, float] = {}
+        self.waiting: dict[Pair, Image.Image] = {}
 
-    return named
+    def add(self, comparison: Comparison, images: Sequence[Image.Image]) -> None:
+        """Let the pairs of a comparison wait, unless they were matched before."""
+        self.comparisons.append(comparison)
+        image_by_key = dict(zip(comparison.image_keys, images, strict=True))
+        for pair in comparison.pairs():
+            if pair not in self.scores:
+                self.waiting[pair] = image_by_key[pair.image_key]
 
+    def match_waiting(self) -> None:
+        """Match the pairs that wait; an image is looked at once for all of its pairs."""
+        image_by_key = {pair.image_key: image for pair, image in self.waiting.items()}
 
-def _culprits(
-    step: Callable[[Sequence[Any]], Any], items: Sequence[Any], error: Exception
-) -> tuple[Sequence[Any], Exception]:
-    """The first item of a batch for which `step` fails, with its error; the whole batch if it fails
-    for none alone.
-    """
-    if len(items) > 1:
-        for item in items:
-            try:
-                step([item])
-            except Exception as alone:  # as above
-                return [item], alone
-    return items, error
+        def look(image_keys: Sequence[str]) -> Mapping[str, torch.Tensor]:
+            """What the model needs of a batch of images."""
+            return self._network.look([image_by_key[key] for key in image_keys])
 
+        named_look = with_errors_naming_rows(look, partial(row_of_image, self.comparisons))
+        for image_keys, image_inputs in self._image_runner.run(list(image_by_key), named_look):
+            pairs = [pair for pair in self.waiting if pair.image_key in image_keys]
+            match = partial(self._match, image_keys, image_inputs)
+            named_match = with_errors_naming_rows(match, partial(row_of_pair, self.comparisons))
+            for matched_pairs, scores in self._pair_runner.run(pairs, named_match):
+                self.scores.update(zip(matched_pairs, scores, strict=True))
+        self.waiting.clear()
 
-def _row_of_image(plan: Sequence[_Asked], key: str) -> str:
-    return next(f"{asked.where}: its picture" for asked in plan if key in asked.images)
+    def _match(
+        self,
+        image_keys: Sequence[str],
+        image_inputs: Mapping[str, torch.Tensor],
+        pairs: Sequence[Pair],
+    ) -> list[float]:
+        """The scores of a batch of pairs.
 
-
-def _row_of_text(plan: Sequence[_Asked], text: str) -> str:
-    return next(f"{asked.where}: its text {brief(text)}" for asked in plan if text in asked.texts)
-
-
-def _row_of_pair(plan: Sequence[_Asked], pair: tuple[str, str]) -> str:
-    key, text = pair
-    wheres = (asked.where for asked in plan if key in asked.images and text in asked.texts)
-    return f"{next(wheres)}: its picture with the text {brief(text)}"
+        Args:
+            image_keys: the images that were looked at.
+            image_inputs: what the model needs of them, in their order.
+            pairs: of these images.
+        """
+        indices = [image_keys.index(pair.image_key) for pair in pairs]
+        texts = [pair.text for pair in pairs]
+        return self._network.match(image_inputs, indices, texts)
 
 
 @dataclass(frozen=True)
 class Features:
-    """Normalised features, float32 [width] each, of the images (by `content_key`) and texts of
-    requests.
+    """Normalised features of the images and texts of requests.
+
+    Attributes:
+        comparisons: what each request compares, in the order of the requests.
+        images: float32 [width], by `content_key`.
+        texts: float32 [width], by text.
     """
 
-    plan: list[_Asked]
+    comparisons: list[Comparison]
     images: dict[str, Floats]
     texts: dict[str, Floats]
 
-    def shown(self) -> list[set[str]]:
+    def keys_of_requests(self) -> list[set[str]]:
         """The keys of the images, and the texts, of each request."""
-        return [{*own.images, *own.texts} for own in self.plan]
+        return [{*comparison.image_keys, *comparison.texts} for comparison in self.comparisons]
 
-    def seen(self) -> set[str]:
-        """Those of all requests."""
-        return {key for shown in self.shown() for key in shown}
+    def all_keys(self) -> set[str]:
+        """The keys of the images, and the texts, of all requests."""
+        return set().union(*self.keys_of_requests())
 
     def pairs(self) -> Iterator[tuple[Floats, Floats]]:
-        """Yield images and texts, float32 [n, width] each, of each request; one of them is [1,
-        width].
-        """
-        for asked in self.plan:
-            yield (
-                np.stack([self.images[key] for key in asked.images]),
-                np.stack([self.texts[t] for t in asked.texts]),
-            )
+        """Yield images and texts of each request, float32 [n, width]; one of them is [1, width]."""
+        for comparison in self.comparisons:
+            images = np.stack([self.images[key] for key in comparison.image_keys])
+            texts = np.stack([self.texts[text] for text in comparison.texts])
+            yield images, texts
 
-    def answers(self, score: Callable[[Floats, Floats], Any]) -> list[str]:
-        """The answers by ``(images, texts) -> scores``, of the pairs of a request, in the order of
-        requests.
-        """
-        return [
-            asked.answer(score(*pair)) for asked, pair in zip(self.plan, self.pairs(), strict=True)
-        ]
+    def answers(self, score: ScoresOfPairs) -> list[str]:
+        """The answers to the requests, in their order, by a function that scores pairs."""
+        answers: list[str] = []
+        for comparison, (images, texts) in zip(self.comparisons, self.pairs(), strict=True):
+            answers.append(comparison.answer(score(images, texts)))
+        return answers
 
     def cosines(self) -> list[str]:
-        """The answers of the encoder itself."""
-        # Row by row rather than by a matrix product: equal features must give equal scores,
-        # wherever they stand.
-        return self.answers(lambda images, texts: (images * texts).sum(axis=1))
+        """The answers of the encoder itself: cosines of image and text."""
+        return self.answers(_cosines)
+
+
+def _cosines(images: Floats, texts: Floats) -> Sequence[float]:
+    """The cosines of normalised features.
+
+    Row by row rather than by a matrix product: equal features must give equal scores, wherever they
+    stand.
+    """
+    return (images * texts).sum(axis=1).tolist()

@@ -1,12 +1,10 @@
-"""Networks behind ``figlang_clip``: dual encoders and matching heads of transformers, each with its
-processor.
-"""
+"""Networks behind ``figlang_clip``: dual encoders and matching heads of transformers."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,95 +14,118 @@ from PIL import Image
 from torch.nn import functional
 from transformers.modeling_outputs import BaseModelOutput
 
-from figlang_tasks import models
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.metrics.explanation.compute import exact_float32, without_surrogates
+from figlang_tasks.models.checkpoints import loading, require_weights
+
+if TYPE_CHECKING:
+    from transformers import PretrainedConfig, PreTrainedModel, ProcessorMixin
+    from transformers.modeling_outputs import ModelOutput
 
 RETRIEVAL_CLASSES = {
     "blip": "BlipForImageTextRetrieval",
     "blip-2": "Blip2ForImageTextRetrieval",
     "vilt": "ViltForImageAndTextRetrieval",
 }
+"""Classes of transformers with a matching head, by ``model_type``."""
 
-# What a model was trained with, where its processor does not do it unless told (ALIGN: with 64
-# tokens). SigLIP has no attention mask.
+# These were trained with texts padded to the maximum length. SigLIP has no attention mask, so that
+# padding matters to it; the processors (transformers 5.24) do not pad so unless they are told.
 _PADDED_TO_MAXIMUM = ("siglip", "siglip2", "align")
+_LONGEST_TEXT_OF_ALIGN = 64  # tokens in its training; its configuration names more
 
-Floats = npt.NDArray[np.float32]
+Floats: TypeAlias = npt.NDArray[np.float32]
+Tensors: TypeAlias = Mapping[str, torch.Tensor]
+"""Inputs of a model, by name; [n, ...] each."""
 
 
 class Network:
-    """A model with its processor."""
+    """A dual encoder with its processor.
 
-    def __init__(self, model: Any, processor: Any, device: torch.device) -> None:
+    Attributes:
+        limit: tokens that a text is cut to.
+    """
+
+    def __init__(
+        self, model: PreTrainedModel, processor: ProcessorMixin, device: torch.device
+    ) -> None:
         self.model = model.eval().to(device)
         self.processor = processor
         self._device = device
-        self._kind = model.config.model_type
+        self._model_type: str = model.config.model_type
+        self.limit = self._text_limit()
+        read_text = model.forward if isinstance(self, Matcher) else model.get_text_features
+        self._takes_token_types = "token_type_ids" in inspect.signature(read_text).parameters
+
+    def _text_limit(self) -> int:
+        """The most tokens of a text that tokenizer and model take."""
+        limits = [self.processor.tokenizer.model_max_length]
         # The text_config of BLIP-2 is that of a language model, which plays no part here.
-        of_text = "qformer_config" if self._kind == "blip-2" else "text_config"
-        text = getattr(model.config, of_text, model.config)
-        positions = getattr(text, "max_position_embeddings", None)
-        if (
-            positions is not None and self._kind == "altclip"
-        ):  # of RoBERTa: they begin behind that of padding
-            positions -= text.pad_token_id + 1
-        limits = (
-            processor.tokenizer.model_max_length,
-            positions,
-            64 if self._kind == "align" else None,
-        )
-        self.limit: int = min(limit for limit in limits if limit is not None)
-        reads = model.forward if isinstance(self, Matcher) else model.get_text_features
-        self._takes_types = "token_type_ids" in inspect.signature(reads).parameters
+        config = self.model.config
+        text_config_name = "qformer_config" if self._model_type == "blip-2" else "text_config"
+        text_config = getattr(config, text_config_name, config)
+        positions = getattr(text_config, "max_position_embeddings", None)
+        if positions is not None:
+            if self._model_type == "altclip":
+                # RoBERTa: its positions begin behind that of padding.
+                positions -= text_config.pad_token_id + 1
+            limits.append(positions)
+        if self._model_type == "align":
+            limits.append(_LONGEST_TEXT_OF_ALIGN)
+        return min(limits)
 
     def lengths(self, texts: Sequence[str]) -> list[int]:
         """The number of tokens of each text before it is cut."""
-        clean = [without_surrogates(text) for text in texts]
-        return [len(ids) for ids in self.processor.tokenizer(clean, verbose=False)["input_ids"]]
+        readable_texts = [without_surrogates(text) for text in texts]
+        encoded = self.processor.tokenizer(readable_texts, verbose=False)
+        return [len(tokens) for tokens in encoded["input_ids"]]
 
     def image_features(self, images: Sequence[Image.Image]) -> Floats:
-        """Normalised features, float32 [n, width]."""
+        """The normalised features of images, float32 [n, width]."""
         with torch.inference_mode(), exact_float32():
-            return self._normalised(
-                self.model.get_image_features(**self._pixels(images)), len(images)
-            )
+            features = self.model.get_image_features(**self._pixels(images))
+            return self._normalised(features, len(images))
 
     def text_features(self, texts: Sequence[str]) -> Floats:
-        """Normalised features, float32 [n, width]."""
+        """The normalised features of texts, float32 [n, width]."""
         with torch.inference_mode(), exact_float32():
-            return self._normalised(self.model.get_text_features(**self._tokens(texts)), len(texts))
+            features = self.model.get_text_features(**self._tokens(texts))
+            return self._normalised(features, len(texts))
 
     def _pixels(self, images: Sequence[Image.Image]) -> dict[str, torch.Tensor]:
-        # The whole processor where it takes images alone: its own defaults stand above the image
-        # processor's.
-        processor = self.processor.image_processor if self._kind == "vilt" else self.processor
+        """The model's inputs for images."""
+        # The whole processor wherever it takes images alone: its own defaults stand above those of
+        # its image processor. That of ViLT needs a text too.
+        processor = self.processor
+        if self._model_type == "vilt":
+            processor = self.processor.image_processor
         return self._moved(processor(images=list(images), return_tensors="pt"))
 
     def _tokens(self, texts: Sequence[str]) -> dict[str, torch.Tensor]:
+        """The model's inputs for texts."""
         inputs = self.processor.tokenizer(
             [without_surrogates(text) for text in texts],
-            padding="max_length" if self._kind in _PADDED_TO_MAXIMUM else True,
+            padding="max_length" if self._model_type in _PADDED_TO_MAXIMUM else True,
             truncation=True,
             max_length=self.limit,
             return_tensors="pt",
         )
-        if not self._takes_types:
+        if not self._takes_token_types:
             inputs.pop("token_type_ids", None)
         return self._moved(inputs)
 
-    def _moved(self, inputs: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-        """The inputs on the device; numbers with a fraction in the model's precision."""
-        dtype = self.model.dtype
-        return {
-            name: value.to(self._device, dtype if value.is_floating_point() else None)
-            for name, value in inputs.items()
-        }
+    def _moved(self, inputs: Tensors) -> dict[str, torch.Tensor]:
+        """The inputs on the device; numbers with a fraction get the dtype of the weights."""
+        moved: dict[str, torch.Tensor] = {}
+        for name, tensor in inputs.items():
+            dtype = self.model.dtype if tensor.is_floating_point() else None
+            moved[name] = tensor.to(self._device, dtype)
+        return moved
 
-    def _normalised(self, features: Any, count: int) -> Floats:
-        if not isinstance(
-            features, torch.Tensor
-        ):  # transformers 5 puts them into an output of several
+    def _normalised(self, features: torch.Tensor | ModelOutput, count: int) -> Floats:
+        """Features of length 1, float32 [count, width]."""
+        # transformers 4 returns the features, transformers 5 puts them into an output with others.
+        if not isinstance(features, torch.Tensor):
             features = features.pooler_output
         if features.shape[:-1] != (count,):
             name = type(self.model).__name__
@@ -116,103 +137,144 @@ class Network:
 
 
 class Matcher(Network):
-    """A model that looks at image and text together."""
+    """A model that looks at image and text together, and scores how well they match (ViLT)."""
 
     def look(self, images: Sequence[Image.Image]) -> dict[str, torch.Tensor]:
-        """What the model needs of each image: tensors [n, ...]."""
+        """What the model needs of each image, [n, ...]."""
         return self._pixels(images)
 
     def match(
-        self, seen: Mapping[str, torch.Tensor], images: Sequence[int], texts: Sequence[str]
+        self, image_inputs: Tensors, image_indices: Sequence[int], texts: Sequence[str]
     ) -> list[float]:
-        """The scores, 0 to 1, of the pairs of ``seen[images[i]]`` and ``texts[i]``."""
-        shown = {name: value[list(images)] for name, value in seen.items()}
-        # ViLT draws the padding, and where there is none the order of the patches: neither matters
-        # but to rounding.
+        """The scores of pairs, 0 to 1.
+
+        Args:
+            image_inputs: what `look` returns.
+            image_indices: for each pair, the index of its image there.
+            texts: for each pair, its text.
+        """
+        inputs_of_pairs = {
+            name: tensor[list(image_indices)] for name, tensor in image_inputs.items()
+        }
+        # ViLT draws random numbers for the places of padding or, without padding, for the order of
+        # the patches. Neither matters but to rounding; the seed makes also that the same.
         with torch.inference_mode(), exact_float32(), torch.random.fork_rng(devices=[]):
             torch.manual_seed(0)
-            logits = self._logits(shown, self._tokens(texts)).double()
-            return (
-                logits[:, 0].sigmoid() if logits.shape[1] == 1 else logits.softmax(dim=-1)[:, 1]
-            ).tolist()
+            logits = self._logits(inputs_of_pairs, self._tokens(texts)).double()
+            if logits.shape[1] == 1:  # a ranking head
+                return logits[:, 0].sigmoid().tolist()
+            return logits.softmax(dim=-1)[:, 1].tolist()  # classes: no match, match
 
-    def _logits(
-        self, shown: Mapping[str, torch.Tensor], tokens: Mapping[str, torch.Tensor]
-    ) -> torch.Tensor:
-        return self.model(**tokens, **shown).logits
+    def _logits(self, image_inputs: Tensors, tokens: Tensors) -> torch.Tensor:
+        """The logits of pairs: [n, 1] of a ranking head, [n, 2] of a classifier of matches."""
+        return self.model(**tokens, **image_inputs).logits
 
 
 class BlipMatcher(Matcher):
-    """Its vision tower reads each image once: the model's ``forward`` gets what it gave."""
+    """BLIP: its vision tower reads each image once.
 
-    def __init__(self, model: Any, processor: Any, device: torch.device) -> None:
+    transformers (5.24) takes no features of images there. So the tower is taken out of the model,
+    which gets the tower's output in place of pixels.
+    """
+
+    def __init__(
+        self, model: PreTrainedModel, processor: ProcessorMixin, device: torch.device
+    ) -> None:
         super().__init__(model, processor, device)
-        self.tower, model.vision_model = model.vision_model, _Seen()
+        self.tower = model.vision_model
+        model.vision_model = _FeaturesAsPixels()
 
     def look(self, images: Sequence[Image.Image]) -> dict[str, torch.Tensor]:
+        """The features of each image, under the name of its pixels."""
         with torch.inference_mode(), exact_float32():
             return {"pixel_values": self.tower(**self._pixels(images)).last_hidden_state}
 
-    def _logits(
-        self, shown: Mapping[str, torch.Tensor], tokens: Mapping[str, torch.Tensor]
-    ) -> torch.Tensor:
-        return self.model(**shown, **tokens, use_itm_head=True).itm_score
+    def _logits(self, image_inputs: Tensors, tokens: Tensors) -> torch.Tensor:
+        return self.model(**image_inputs, **tokens, use_itm_head=True).itm_score
 
 
 class Blip2Matcher(BlipMatcher):
-    def _logits(
-        self, shown: Mapping[str, torch.Tensor], tokens: Mapping[str, torch.Tensor]
-    ) -> torch.Tensor:
-        if (
-            self.model.config.image_token_index is not None
-        ):  # it takes the places of the queries off the text
-            places = (self.model.config.num_query_tokens, 0)
+    """BLIP-2: as BLIP, with query tokens between image and text."""
+
+    def _logits(self, image_inputs: Tensors, tokens: Tensors) -> torch.Tensor:
+        """The logits of pairs, [n, 2]."""
+        config = self.model.config
+        # With an image token, the model (transformers 5.24) takes the first tokens of a text for
+        # places of its queries, and cuts them off. As many are put before the text.
+        if config.image_token_index is not None:
+            query_places = (config.num_query_tokens, 0)
             tokens = {
-                name: functional.pad(tokens[name], places, value=1)
+                name: functional.pad(tokens[name], query_places, value=1)
                 for name in ("input_ids", "attention_mask")
             }
-        return self.model(**shown, **tokens, use_image_text_matching_head=True).logits_per_image
+        output = self.model(**image_inputs, **tokens, use_image_text_matching_head=True)
+        return output.logits_per_image
 
 
-class _Seen(torch.nn.Module):
-    """In place of a vision tower: returns what that gave for the images."""
+class _FeaturesAsPixels(torch.nn.Module):
+    """Stands in place of a vision tower, and returns the tower's earlier output."""
 
-    def forward(self, pixel_values: torch.Tensor, **others: Any) -> BaseModelOutput:
+    def forward(self, pixel_values: torch.Tensor, **options: object) -> BaseModelOutput:
+        """The features that are handed over as pixels."""
         return BaseModelOutput(last_hidden_state=pixel_values)
 
 
-def load(pretrained: str, source: Mapping[str, Any], dtype: str, device: torch.device) -> Network:
-    with models.loading("figlang_clip", "the configuration of", pretrained):
+def load(
+    pretrained: str, source: Mapping[str, str | bool], dtype: str, device: torch.device
+) -> Network:
+    """Load a dual encoder or a matching head with its processor.
+
+    Args:
+        pretrained: hub id or folder.
+        source: arguments of every ``from_pretrained``: revision, trust_remote_code.
+        dtype: of the weights.
+        device: where it runs.
+
+    Raises:
+        FigLangError: it cannot be loaded, or is another kind of model.
+    """
+    with loading("figlang_clip", "the configuration of", pretrained):
         config = transformers.AutoConfig.from_pretrained(pretrained, **source)
-    kind = config.model_type
+    model_type = config.model_type
     model_class = _model_class(config)
     if model_class is None:
         raise FigLangError(
-            f"figlang_clip: {pretrained} ({', '.join(config.architectures or [kind])}) is not a"
-            " dual encoder. Generative models run as --model figlang_vlm. Supported: models of"
+            f"figlang_clip: {pretrained} ({', '.join(config.architectures or [model_type])}) is not"
+            " a dual encoder. Generative models run as --model figlang_vlm. Supported: models of"
             " transformers with get_image_features and get_text_features (clip, siglip, siglip2,"
             " align, altclip, chinese_clip, metaclip_2 ...),"
             f" {', '.join(RETRIEVAL_CLASSES.values())}"
         )
-    # The only one that keeps the texts of AIMv2 causal in a batch without padding: transformers
-    # leaves the mask out there, and the faster ones then read a text in both directions.
-    attention = {"attn_implementation": "eager"} if kind == "aimv2" else {}
-    with models.loading("figlang_clip", "model and processor", pretrained):
-        options = {"dtype": dtype, **attention, **source}
-        model, loaded = model_class.from_pretrained(pretrained, output_loading_info=True, **options)
+    options: dict[str, object] = {"dtype": dtype, **source}
+    if model_type == "aimv2":
+        # In a batch without padding, transformers (5.24) leaves out the mask that keeps the texts
+        # of AIMv2 causal. Its faster kinds of attention then read a text in both directions.
+        options["attn_implementation"] = "eager"
+    with loading("figlang_clip", "model and processor", pretrained):
+        model, loading_info = model_class.from_pretrained(
+            pretrained, output_loading_info=True, **options
+        )
         processor = transformers.AutoProcessor.from_pretrained(pretrained, **source)
-    models.require_weights("figlang_clip", pretrained, model, loaded)
-    matchers = {"blip": BlipMatcher, "blip-2": Blip2Matcher, "vilt": Matcher}
-    return matchers.get(kind, Network)(model, processor, device)
+    require_weights("figlang_clip", pretrained, model, loading_info)
+    network_classes = {"blip": BlipMatcher, "blip-2": Blip2Matcher, "vilt": Matcher}
+    return network_classes.get(model_type, Network)(model, processor, device)
 
 
-def _model_class(config: Any) -> Any:
-    """The transformers class to load; None if it would not do."""
+def _model_class(config: PretrainedConfig) -> type[PreTrainedModel] | None:
+    """The class of transformers that loads the model; None if it cannot score pairs.
+
+    A checkpoint with code of its own may turn out to be no dual encoder: that is seen only when it
+    runs.
+    """
     if config.model_type in RETRIEVAL_CLASSES:
         name = RETRIEVAL_CLASSES[config.model_type]
-        return getattr(transformers, name) if name in (config.architectures or []) else None
+        if name not in (config.architectures or []):
+            return None
+        return getattr(transformers, name)
     if "AutoModel" in getattr(config, "auto_map", {}):
         return transformers.AutoModel
-    found = transformers.MODEL_MAPPING.get(type(config), None)
-    dual = all(hasattr(found, method) for method in ("get_image_features", "get_text_features"))
-    return found if dual else None
+    model_class = transformers.MODEL_MAPPING.get(type(config), None)
+    for method in ("get_image_features", "get_text_features"):
+        if not hasattr(model_class, method):
+            return None
+    return model_class

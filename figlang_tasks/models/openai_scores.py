@@ -1,10 +1,9 @@
-"""``--model figlang_openai``: the harness's ``openai`` class, which answers score requests too, by
-the API's logprobs.
+"""``--model figlang_openai``: lmms-eval's ``openai`` class, which answers score requests too.
 
 For vLLM, SGLang, OpenAI and whatever else speaks that protocol and returns ``top_logprobs``.
-Requests for words go to the harness's class as they are. A score request (`core.score_requests`)
-becomes chat completions of one token, read from the 20 most probable first tokens, which is all
-that such an API tells:
+Requests for words go to lmms-eval's class (0.7.3) as they are. A score request
+(`core.score_requests`) becomes chat completions of one token, read from the 20 most probable first
+tokens, which is all that such an API tells:
 
 A request of kind ``match`` gives P(yes) / (P(yes) + P(no)) for each image alone with the text, as
 :mod:`figlang_tasks.models.vlm` has it, but over returned tokens that are the whole word, with or
@@ -19,11 +18,12 @@ says how often. A refusal of the server is the answer to a request, and a wrong 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lmms_eval.api.instance import GenerationResult, Instance, TokenCounts
 from lmms_eval.models.chat.openai import OpenAICompatible
@@ -33,7 +33,6 @@ from loguru import logger
 from openai import APIStatusError
 from tqdm import tqdm
 
-from figlang_tasks import models
 from figlang_tasks.core import notes, score_requests
 from figlang_tasks.core.chat_reply import (
     NO_LOGPROBS,
@@ -45,97 +44,114 @@ from figlang_tasks.core.chat_reply import (
 )
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.score_requests import ScoreRequest
+from figlang_tasks.models.messages import Message, each_image_alone
+from figlang_tasks.models.requests import ChatArguments, errors_naming
 
-from .ahead import ahead, threads
+from .ahead import results_ahead, threads
 
-TOP = 20  # the most that OpenAI gives, and vLLM unless told otherwise
+if TYPE_CHECKING:
+    from openai import OpenAI
+
+TOP = 20
+"""Tokens with a logprob that a reply has: the most that OpenAI gives, and vLLM by default."""
 
 
 @dataclass(frozen=True)
 class _Scored:
-    """The answer to a score request, and for how many of its images one of the two words was
-    missing.
+    """The answer to a score request.
+
+    Attributes:
+        answer: the answer.
+        images_with_one_word: for how many of its images one of the two words was missing.
     """
 
     answer: GenerationResult
     images_with_one_word: int
 
 
-class FigLangOpenAI(OpenAICompatible):
-    """The harness's ``openai`` with score requests, and a ``timeout`` that holds. Arguments: those
-    of that class.
+_Outcome: TypeAlias = _Scored | FigLangError
+"""What came of a score request; the error names task and document."""
 
-    ``num_concurrent`` requests run at a time; ``max_retries`` holds for refusals (429), dropped
-    connections, errors of the server and requests over their ``timeout`` (seconds in which the
-    server sends nothing). Unlike the harness's class for words, a score request that fails to the
-    end ends the run.
+
+class FigLangOpenAI(OpenAICompatible):
+    """lmms-eval's ``openai`` with score requests, and a ``timeout`` that holds.
+
+    It takes the arguments of that class. ``num_concurrent`` requests run at a time; ``max_retries``
+    holds for refusals (429), dropped connections, errors of the server and requests over their
+    ``timeout`` (seconds in which the server sends nothing). Unlike a request for words, a score
+    request that fails to the end ends the run.
     """
 
     answers_score_requests = ("match",)
-    client: Any
+    client: OpenAI
 
-    def __init__(self, *, timeout: float = 600.0, **others: Any) -> None:
+    def __init__(self, *, timeout: float = 600.0, **arguments: Any) -> None:
         if not isinstance(timeout, int | float):
             raise FigLangError(f"figlang_openai: timeout={timeout!r}; valid: seconds")
-        super().__init__(timeout=timeout, **others)
-        # The harness's class takes it and leaves it unused
+        super().__init__(timeout=timeout, **arguments)
+        # lmms-eval 0.7.3 takes a timeout and does not hand it to its client.
         self.client = self.client.with_options(timeout=timeout)
         self._address = address(self.client.base_url)
         self._model_names = ModelNames()
-        # The harness tries again itself
-        self._retrying = self.client.with_options(max_retries=int(self.max_retries))
+        # For words lmms-eval 0.7.3 tries again itself. Score requests do not pass through that
+        # code: here the client does.
+        self._retrying_client = self.client.with_options(max_retries=int(self.max_retries))
 
     def generate_until(self, requests: list[Instance]) -> list[GenerationResult]:
         """Answer the requests, in their order."""
-        scored = [
-            i
-            for i, request in enumerate(requests)
-            if request.args[2].get(score_requests.KEY) is not None
-        ]
-        if not scored:
+        score_indices: list[int] = []
+        word_indices: list[int] = []
+        for index, request in enumerate(requests):
+            generation_kwargs = ChatArguments.of(request).generation_kwargs
+            if generation_kwargs.get(score_requests.KEY) is not None:
+                score_indices.append(index)
+            else:
+                word_indices.append(index)
+        if not score_indices:
             return super().generate_until(requests)
-        answers = self._scores(requests, scored)
-        words = [i for i in range(len(requests)) if i not in answers]
-        answers.update(
-            zip(words, super().generate_until([requests[i] for i in words]), strict=True)
-        )
-        return [answers[i] for i in range(len(requests))]
+        answers = self._answer_score_requests(requests, score_indices)
+        word_requests = [requests[index] for index in word_indices]
+        answers.update(zip(word_indices, super().generate_until(word_requests), strict=True))
+        return [answers[index] for index in range(len(requests))]
 
-    def _scores(
+    def _answer_score_requests(
         self, requests: Sequence[Instance], indices: Sequence[int]
     ) -> dict[int, GenerationResult]:
-        """The answers to the score requests at some indices.
+        """The answers to the score requests at some indices, by index.
 
-        Where one fails, those that are on their way are awaited and handed on, since they are paid
-        for.
+        Where one fails, no further ones are sent. Those that are on their way are awaited and
+        handed on, since they are paid for.
+
+        Raises:
+            FigLangError: the first failure.
         """
         answers: dict[int, GenerationResult] = {}
         failures: list[FigLangError] = []
         images_with_one_word = 0
-        concurrent = max(1, int(self.num_concurrent))
-        # Of figlang_tasks.harness.answers, which keeps each answer
+        # figlang_tasks.harness.answers sets it on the object, and keeps each answer.
+        on_answer: Callable[[int, GenerationResult], None] | None
         on_answer = getattr(self, "on_answer", None)
-        until_failure = takewhile(lambda _: not failures, indices)
 
+        def begin(index: int) -> Future[_Outcome]:
+            """Begin to answer the request at an index."""
+            return pool.submit(self._score, requests[index])
+
+        concurrent = max(1, int(self.num_concurrent))
+        until_failure = takewhile(lambda _: not failures, indices)
+        is_bar_hidden = self.rank != 0
         with (
             threads(concurrent) as pool,
-            closing(
-                ahead(
-                    lambda index: pool.submit(self._score, requests[index]),
-                    until_failure,
-                    concurrent,
-                )
-            ) as begun,
+            closing(results_ahead(begin, until_failure, concurrent)) as outcomes,
         ):
             for index, outcome in tqdm(
-                begun, "Model Responding", len(indices), disable=self.rank != 0
+                outcomes, "Model Responding", len(indices), disable=is_bar_hidden
             ):
                 if isinstance(outcome, FigLangError):
                     failures.append(outcome)
                     continue
                 answers[index] = outcome.answer
                 images_with_one_word += outcome.images_with_one_word
-                if on_answer:
+                if on_answer is not None:
                     on_answer(index, outcome.answer)
 
         if failures:
@@ -147,53 +163,68 @@ class FigLangOpenAI(OpenAICompatible):
             )
         return answers
 
-    def _score(self, request: Instance) -> _Scored | FigLangError:
-        """Answer a score request; where that fails, the error, which names task and document."""
-        _, _, _, doc_id, task, _ = request.args
+    def _score(self, request: Instance) -> _Outcome:
+        """Answer a score request; where that fails, return the error."""
+        arguments = ChatArguments.of(request)
+        # lmms-eval 0.7.3 checks --max_tokens in its own code alone, which does not run here.
         if is_budget_exceeded():
             return _Scored(GenerationResult(notes.BUDGET_EXCEEDED, TokenCounts()), 0)
+        subject = f"figlang_openai: task {arguments.task}, doc {arguments.doc_id}"
         try:
-            with models.naming(FigLangError, f"figlang_openai: task {task}, doc {doc_id}"):
-                return self._score_images(*self._prompts(request))
+            with errors_naming(FigLangError, subject):
+                score_request, conversations = self._read(arguments)
+                return self._score_images(score_request, conversations)
         except FigLangError as error:
             return error
 
     def _score_images(
-        self, wanted: ScoreRequest, prompts: Sequence[list[dict[str, Any]]]
+        self, score_request: ScoreRequest, conversations: Sequence[Sequence[Message]]
     ) -> _Scored:
         """Ask about each image of a request; a refusal stands for the answer to all of them."""
-        tokens_read = tokens_written = images_with_one_word = 0
+        tokens_read = 0
+        tokens_written = 0
+        images_with_one_word = 0
         scores: list[float] = []
-        for prompt in prompts:
-            reply = self._ask_for_first_token(prompt)
+        for messages in conversations:
+            reply = self._ask_for_first_token(messages)
             tokens_read += reply.tokens_read or 0
             tokens_written += reply.tokens_written or 0
             if reply.refusal:
-                text = notes.refused_request(reply.refusal, reply.text)
-                return _Scored(GenerationResult(text, TokenCounts(tokens_read, tokens_written)), 0)
+                refusal = notes.refused_request(reply.refusal, reply.text)
+                token_counts = TokenCounts(tokens_read, tokens_written)
+                return _Scored(GenerationResult(refusal, token_counts), 0)
             first_tokens = reply.first_tokens()
-            scores.append(match(first_tokens, wanted))
-            images_with_one_word += -math.inf in _logprobs_of_words(first_tokens, wanted)
-        answer = GenerationResult(
-            score_requests.answer(scores), TokenCounts(tokens_read, tokens_written)
-        )
+            scores.append(match_score(first_tokens, score_request))
+            if -math.inf in _logprobs_of_words(first_tokens, score_request):
+                images_with_one_word += 1
+        token_counts = TokenCounts(tokens_read, tokens_written)
+        answer = GenerationResult(score_requests.answer(scores), token_counts)
         return _Scored(answer, images_with_one_word)
 
-    def _prompts(self, request: Instance) -> tuple[ScoreRequest, list[list[dict[str, Any]]]]:
-        """What is to be scored, and the conversations that the API is to answer for it."""
-        _, doc_to_messages, gen_kwargs, doc_id, task, split = request.args
-        doc = self.task_dict[task][split][doc_id]
-        wanted = score_requests.score_request(gen_kwargs, doc)
-        assert wanted is not None, "only score requests come here"
-        if wanted.kind != "match":
+    def _read(self, arguments: ChatArguments) -> tuple[ScoreRequest, list[list[Message]]]:
+        """What a request asks to be scored, and a conversation for each of its images.
+
+        Raises:
+            ValueError: it asks for log-probabilities of candidates.
+        """
+        doc = self.task_dict[arguments.task][arguments.split][arguments.doc_id]
+        score_request = score_requests.score_request(arguments.generation_kwargs, doc)
+        assert score_request is not None, "only score requests come here"
+        if score_request.kind != "match":
             raise ValueError(
                 "chat APIs give no log-probabilities of candidates: run the model with figlang_vlm"
             )
-        messages = ChatMessages(messages=doc_to_messages(doc)).to_openai_messages()
-        return wanted, models.each_image_alone(messages, "image_url")
+        chat_messages = ChatMessages(messages=arguments.doc_to_messages(doc))
+        messages: list[Message] = chat_messages.to_openai_messages()
+        return score_request, each_image_alone(messages, "image_url")
 
-    def _ask_for_first_token(self, messages: list[dict[str, Any]]) -> ChatReply:
-        """The reply that has the most probable first tokens of an answer."""
+    def _ask_for_first_token(self, messages: Sequence[Message]) -> ChatReply:
+        """The reply that has the most probable first tokens of an answer.
+
+        Raises:
+            ValueError: the API gives no logprobs.
+            ReplyFault: the reply is no chat completion.
+        """
         payload: dict[str, Any] = {
             "model": self.model_version,
             "messages": messages,
@@ -203,9 +234,10 @@ class FigLangOpenAI(OpenAICompatible):
             "top_logprobs": TOP,
         }
         if self.enable_thinking_kwarg is not None:
-            enabled = str(self.enable_thinking_kwarg).lower() == "true"
-            payload["extra_body"] = {"chat_template_kwargs": {"enable_thinking": enabled}}
-        completions = self._retrying.chat.completions.with_raw_response
+            is_enabled = str(self.enable_thinking_kwarg).lower() == "true"
+            payload["extra_body"] = {"chat_template_kwargs": {"enable_thinking": is_enabled}}
+        # The raw response, for `read_reply`: the client itself does not check what a server sent.
+        completions = self._retrying_client.chat.completions.with_raw_response
         try:
             response = completions.create(**payload)
         except APIStatusError as error:
@@ -214,6 +246,7 @@ class FigLangOpenAI(OpenAICompatible):
             raise
         reply = read_reply(response.content, self._address)
         self._model_names.check(self.model_version, reply)
+        # lmms-eval 0.7.3 counts tokens for --max_tokens and the results by this.
         log_usage(
             self.model_version,
             task_name=None,
@@ -224,9 +257,13 @@ class FigLangOpenAI(OpenAICompatible):
         return reply
 
 
-def match(first_tokens: TokenLogprobs, request: ScoreRequest) -> float:
-    """P(yes) / (P(yes) + P(no)) over tokens that are one of the words; 0 or 1 if one word is not
-    there.
+def match_score(first_tokens: TokenLogprobs, request: ScoreRequest) -> float:
+    """P(yes) / (P(yes) + P(no)) over the first tokens that are one of the words.
+
+    It is 0 or 1 if one of the words is not there.
+
+    Raises:
+        ValueError: neither word is there.
     """
     yes, no = _logprobs_of_words(first_tokens, request)
     if yes == no == -math.inf:
@@ -234,22 +271,27 @@ def match(first_tokens: TokenLogprobs, request: ScoreRequest) -> float:
         raise ValueError(
             f"neither {request.yes!r} nor {request.no!r} is among the first tokens: {tokens}"
         )
+    # Divided by the larger probability, so that none of them becomes 0 by rounding.
     highest = max(yes, no)
-    yes_share, no_share = math.exp(yes - highest), math.exp(no - highest)
+    yes_share = math.exp(yes - highest)
+    no_share = math.exp(no - highest)
     return yes_share / (yes_share + no_share)
 
 
 def _logprobs_of_words(first_tokens: TokenLogprobs, request: ScoreRequest) -> tuple[float, float]:
-    """The logprobs of yes and of no, with or without a space before; minus infinity for a word that
-    is not there.
+    """The logprobs of yes and of no, with or without a space before the word.
+
+    Minus infinity for a word that is not there.
     """
     return _logprob_of(request.yes, first_tokens), _logprob_of(request.no, first_tokens)
 
 
 def _logprob_of(word: str, first_tokens: TokenLogprobs) -> float:
-    logprobs = [
-        logprob for token, logprob in first_tokens if token.removeprefix(" ") == word.strip()
-    ]
+    """The logarithm of the summed probabilities of the tokens that are a word."""
+    logprobs: list[float] = []
+    for token, logprob in first_tokens:
+        if token.removeprefix(" ") == word.strip():
+            logprobs.append(logprob)
     highest = max(logprobs, default=-math.inf)
     if highest == -math.inf:
         return highest

@@ -1,11 +1,10 @@
-"""`figlang_probe`: a system that a paper trained on its own benchmark, as ``figlang train`` writes
-it.
+"""`figlang_probe`: a system that a paper trained on its own benchmark.
 
     --model figlang_probe --model_args probe=FOLDER,seed=0
 
-A folder holds ``probe.json`` (:class:`Probe`) and the weights of each seed, ``seed-0.safetensors``.
-What the network is, and how it answers, its kind says: a module ``probe_KIND.py`` of this package
-with a class ``Network``.
+``figlang train`` writes the folder. It holds ``probe.json`` (:class:`Probe`) and the weights of
+each seed, ``seed-0.safetensors``. What the network is, and how it answers, its kind says: a module
+``probe_KIND.py`` of this package with a class ``Network``.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, TypeAlias
 
 import safetensors.torch
 import torch
@@ -27,49 +26,84 @@ from lmms_eval.api.instance import Instance
 from pydantic import ConfigDict, TypeAdapter
 
 import figlang_tasks
-from figlang_tasks import models
 from figlang_tasks.core import files
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.score_requests import KINDS
-from figlang_tasks.core.text import table
+from figlang_tasks.core.text import markdown_table
+from figlang_tasks.models.arguments import check_arguments
 from figlang_tasks.models.base import ModelBase
+from figlang_tasks.models.requests import Document
 
 FILE = "probe.json"
-Weights = Mapping[str, torch.Tensor]
+
+Weights: TypeAlias = Mapping[str, torch.Tensor]
+"""The weights of a network, by name."""
+
+Kind: TypeAlias = Literal["pair", "cross_attention"]
+"""What the network of a probe is."""
+
+ValueByMeasure: TypeAlias = Mapping[str, float]
+"""Values of measures, 0 to 1, by full name."""
+
+Column: TypeAlias = Mapping[str, str]
+"""A column of a table: text by full name of a measure."""
+
+DocumentsByTask: TypeAlias = Mapping[str, Mapping[str, Sequence[Document]]]
+"""The documents of each split of each task, as lmms-eval gives them to a model (`task_dict`)."""
+
+
+class AnsweringNetwork(Protocol):
+    """What ``probe_KIND.Network`` does: a trained network that answers requests."""
+
+    def generate_until(self, requests: list[Instance], documents: DocumentsByTask) -> list[str]:
+        """The answers, in the order of the requests."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class Probe:
-    """What ``probe.json`` says."""
+    """What ``probe.json`` says.
+
+    Attributes:
+        kind: which module answers: ``probe_KIND.py``.
+        settings: all that makes the network and its training, for people and for the kind.
+        trained_on: identities of the training data, and counts.
+        seen: digests of the pictures and texts of the training data, sorted. No answer is given for
+            them.
+        seeds: for each there is a file of weights.
+        measured: what the training measured on the test data.
+        versions: of the programs that trained it.
+    """
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
-    kind: Literal["pair", "cross_attention"]
-    # All that makes the network and its training, for people and for the kind
+    kind: Kind
     settings: Mapping[str, Any]
-    trained_on: Mapping[str, Any]  # identities of data, counts
-    # Digests of the pictures and texts of the training data: no answer is given for them
+    trained_on: Mapping[str, Any]
     seen: tuple[str, ...]
-    seeds: tuple[int, ...]  # of each there is a file of weights
-    measured: Mapping[str, Any]  # by the training, on the test data
-    versions: Mapping[str, str]  # of what trained it
+    seeds: tuple[int, ...]
+    measured: Mapping[str, Any]
+    versions: Mapping[str, str]
 
-    def refuse_seen(self, shown: Iterable[str]) -> None:
-        """End a run that asks about training data; `shown`: texts, and keys of pictures
-        (``images.content_key``).
+    def refuse_seen(self, pictures_and_texts: Iterable[str]) -> None:
+        """End a run that asks about training data.
+
+        Args:
+            pictures_and_texts: texts, and keys of pictures (`images.content_key`), of the run.
         """
-        asked = list(shown)
-        if known := set(self.seen) & set(map(digest, asked)):
+        keys = list(pictures_and_texts)
+        training_digests = set(self.seen).intersection(map(digest, keys))
+        if training_digests:
             raise FigLangError(
-                f"figlang_probe: {len(known)} of {len(asked)} pictures and texts of this run were"
-                f" in the probe's training data, so its scores would mean nothing. {FILE} says what"
-                " it was trained on, and without what: run tasks of that, or train a probe for"
-                " these (figlang train)"
+                f"figlang_probe: {len(training_digests)} of {len(keys)} pictures and texts of this"
+                " run were in the probe's training data, so its scores would mean nothing."
+                f" {FILE} says what it was trained on, and without what: run tasks of that, or"
+                " train a probe for these (figlang train)"
             )
 
 
 class FigLangProbe(ModelBase):
-    """The model class of the harness.
+    """Answers by a network that ``figlang train`` trained.
 
     Args:
         probe: a folder that ``figlang train`` wrote.
@@ -91,30 +125,34 @@ class FigLangProbe(ModelBase):
         seed: int | None = None,
         device: str | None = None,
         batch_size: int | str = 1,
-        **unknown: Any,
+        **unknown: object,
     ) -> None:
         super().__init__()
-        models.check_arguments("figlang_probe", FigLangProbe, unknown)
+        check_arguments("figlang_probe", FigLangProbe, unknown)
         if not probe:
             raise FigLangError("figlang_probe: the probe is missing: --model_args probe=FOLDER")
-        found, weights = read(Path(str(probe)).expanduser(), seed)
-        kind = import_module(f"figlang_tasks.models.probe_{found.kind}")
-        self.network: Any = kind.Network(found, weights, device=device, batch_size=batch_size)
+        read_probe, weights = read(Path(str(probe)).expanduser(), seed)
+        kind = import_module(f"figlang_tasks.models.probe_{read_probe.kind}")
+        self.network: AnsweringNetwork = kind.Network(
+            read_probe, weights, device=device, batch_size=batch_size
+        )
 
     def generate_until(self, requests: list[Instance]) -> list[str]:
-        """Answer by the network of the seed; see its kind."""
-        answers: list[str] = self.network.generate_until(requests, self.task_dict)
-        return answers
+        """Answer the requests, in their order, by the network of the seed."""
+        return self.network.generate_until(requests, self.task_dict)
 
 
 def digest(text: str) -> str:
-    """What `Probe.seen` keeps of a text or of the key of a picture."""
+    """What `Probe.seen` keeps of a text, or of the key of a picture."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+# --- the folder of a probe ---
 
 
 def write(
     folder: Path,
-    kind: Literal["pair", "cross_attention"],
+    kind: Kind,
     *,
     settings: Mapping[str, Any],
     trained_on: Mapping[str, Any],
@@ -122,13 +160,23 @@ def write(
     weights: Mapping[int, Weights],
     measured: Mapping[Any, Any] | None = None,
 ) -> None:
-    """Write a probe into a new folder; `FILE` comes last, so that a folder without it is not
-    whole.
+    """Write a probe into a new folder.
+
+    Args:
+        folder: must not exist.
+        kind, settings, trained_on, measured: see `Probe`.
+        seen: texts, and keys of pictures, of the training data; their digests are written.
+        weights: by seed.
+
+    Raises:
+        FigLangError: the folder exists, or cannot be written.
     """
     refuse_existing(folder)
-    parts = {"figlang_tasks": figlang_tasks, "torch": torch, "transformers": transformers}
-    versions = {"python": platform.python_version()} | {
-        name: str(part.__version__) for name, part in parts.items()
+    versions = {
+        "python": platform.python_version(),
+        "figlang_tasks": str(figlang_tasks.__version__),
+        "torch": str(torch.__version__),
+        "transformers": str(transformers.__version__),
     }
     probe = Probe(
         kind=kind,
@@ -141,69 +189,93 @@ def write(
     )
     try:
         folder.mkdir(parents=True)
-        for seed, own in weights.items():
-            safetensors.torch.save_file(dict(own), _weights(folder, seed))
+        for seed, weights_of_seed in weights.items():
+            safetensors.torch.save_file(dict(weights_of_seed), _weights_path(folder, seed))
+        # Last, so that a folder without this file is known to be incomplete.
         (folder / FILE).write_text(json.dumps(asdict(probe), indent=1) + "\n", encoding="utf-8")
     except OSError as error:
         raise FigLangError(f"{folder} cannot be written: {error.strerror}") from error
 
 
-def table_of_seeds(
-    seeds: Sequence[Mapping[str, float]],
-    before: Mapping[str, Mapping[str, str]],
-    after: Mapping[str, Mapping[str, str]],
-) -> str:
-    """A table in percent: mean and sample standard deviation over the seeds that have a value of a
-    measure.
-    """
-    lines = [["percent", *before, f"{len(seeds)} seeds", *after]]
-    for name in dict.fromkeys(name for values in (*before.values(), *seeds) for name in values):
-        found = [100 * values[name] for values in seeds if name in values]
-        spread = f" ± {statistics.stdev(found):.1f}" if len(found) > 1 else ""
-        own = f"{statistics.mean(found):.1f}{spread}" if found else ""
-        others = (
-            [column.get(name, "") for column in columns.values()] for columns in (before, after)
-        )
-        lines.append([name, *next(others), own, *next(others)])
-    return table(lines)
-
-
-def encoder_name(given: str) -> str:
-    """What a probe keeps of an encoder: the id of the hub, or the whole path of a folder."""
-    folder = Path(given).expanduser()
-    return str(folder.resolve()) if folder.is_dir() else given
-
-
-def refuse_existing(folder: Path) -> None:
-    """Check, before the training, that its folder can be written."""
-    if folder.exists():
-        raise FigLangError(
-            f"{folder} already exists and is not overwritten: choose another --output"
-        )
-
-
 def read(folder: Path, seed: int | None = None) -> tuple[Probe, Weights]:
-    """A probe and the weights of a seed, by default of the first."""
+    """A probe, and the weights of a seed; of the first seed if it is None.
+
+    Raises:
+        FigLangError: the folder has no such seed, or is not what ``figlang train`` writes.
+    """
     path = folder / FILE
     try:
         probe = TypeAdapter(Probe).validate_json(files.read_file(path))
-        chosen = probe.seeds[0] if seed is None else seed
-        if chosen not in probe.seeds:
+        chosen_seed = probe.seeds[0] if seed is None else seed
+        if chosen_seed not in probe.seeds:
             raise FigLangError(
                 f"figlang_probe: seed={seed}; {folder} has: {', '.join(map(str, probe.seeds))}"
             )
-        path = _weights(folder, chosen)
+        path = _weights_path(folder, chosen_seed)
         files.check_file(path)
         return probe, safetensors.torch.load_file(path)
     except OSError as error:
         raise FigLangError(
             f"figlang_probe: {path} cannot be read ({error.strerror}); figlang train writes it"
         ) from error
+    # IndexError: the list of seeds is empty
     except (ValueError, IndexError, safetensors.SafetensorError) as error:
         raise FigLangError(
             f"figlang_probe: {path} is not what figlang train writes ({error}): train it again"
         ) from error
 
 
-def _weights(folder: Path, seed: int) -> Path:
+def _weights_path(folder: Path, seed: int) -> Path:
     return folder / f"seed-{seed}.safetensors"
+
+
+# --- for `figlang train` ---
+
+
+def table_of_seeds(
+    seeds: Sequence[ValueByMeasure],
+    before: Mapping[str, Column],
+    after: Mapping[str, Column],
+) -> str:
+    """A table in percent: for each measure, mean and sample standard deviation over seeds.
+
+    A seed without a value of a measure is left out there.
+
+    Args:
+        seeds: the values of each seed.
+        before, after: columns to the left and to the right, by heading.
+    """
+    measures: dict[str, None] = {}  # an ordered set
+    for column in (*before.values(), *seeds):
+        measures.update(dict.fromkeys(column))
+    rows = [["percent", *before, f"{len(seeds)} seeds", *after]]
+    for measure in measures:
+        percents = [100 * values[measure] for values in seeds if measure in values]
+        left = [column.get(measure, "") for column in before.values()]
+        right = [column.get(measure, "") for column in after.values()]
+        rows.append([measure, *left, _mean_and_deviation(percents), *right])
+    return markdown_table(rows)
+
+
+def _mean_and_deviation(percents: Sequence[float]) -> str:
+    """The mean with the standard deviation ("75.0 ± 35.4"), alone for one value, "" for none."""
+    if not percents:
+        return ""
+    mean = f"{statistics.mean(percents):.1f}"
+    if len(percents) == 1:
+        return mean
+    return f"{mean} ± {statistics.stdev(percents):.1f}"
+
+
+def encoder_name(encoder: str) -> str:
+    """What a probe keeps of an encoder: the id of the hub, or the whole path of a folder."""
+    folder = Path(encoder).expanduser()
+    return str(folder.resolve()) if folder.is_dir() else encoder
+
+
+def refuse_existing(folder: Path) -> None:
+    """Refuse a folder that exists: a training checks before it begins, not only at its end."""
+    if folder.exists():
+        raise FigLangError(
+            f"{folder} already exists and is not overwritten: choose another --output"
+        )

@@ -1,76 +1,79 @@
-"""``--model figlang_vlm``: any image-text-to-text model of transformers as a model of the harness.
+"""``--model figlang_vlm``: any image-text-to-text model of transformers as a model of lmms-eval.
 
 Prompts are the task's chat messages in the words of the processor's own chat template. Requests run
 in real batches, score requests (`core.score_requests`) included; threads decode and process the
-pictures of the next batches meanwhile. Nothing is swallowed: what cannot be answered ends the run
-with the task and the document in the message.
+pictures of the next batches meanwhile. What cannot be answered ends the run, with the task and the
+document in the message.
+
+Not a subclass of lmms-eval 0.7.3's own classes, none of which runs our tasks: its ``huggingface``
+fails for every model, because it passes a keyword that transformers 5 refuses (``audios``); its
+``llava_hf`` takes one request at a time, and turns any exception of ``generate`` into the answer
+"".
 """
 
 from __future__ import annotations
 
 import copy
-import re
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import torch
-from lmms_eval.api.instance import GenerationResult, Instance, TokenCounts
-from lmms_eval.protocol import ChatMessages
+from lmms_eval.api.instance import GenerationResult, Instance
 from loguru import logger
 from PIL import Image
 from tqdm import tqdm
-from transformers import AutoModelForCausalLM, IdeficsProcessor
-from transformers.image_utils import load_image
+from transformers import AutoModelForCausalLM
 
-from figlang_tasks import models
 from figlang_tasks.core import score_requests
 from figlang_tasks.core.errors import FigLangError
-from figlang_tasks.metrics.explanation.compute import is_out_of_memory
 
-from . import vlm_loading
-from .ahead import THREADS, Batches, ahead, threads
+from . import DocumentIdsByTask, vlm_loading
+from .ahead import BatchRunner
+from .arguments import check_arguments, require_checkpoint, whole_number
 from .base import ModelBase
-from .vlm_generation import Until, count_tokens, cut_at, generation_settings, stop_strings
-from .vlm_pictures import PictureProcessing, context_of, sizes
+from .messages import Message, parts_of
+from .requests import ChatArguments, Document, GenerationKwargs
+from .vlm_batches import batches_ahead
+from .vlm_conversations import (
+    Conversation,
+    RequestsByIndex,
+    VLMError,
+    by_generation_kwargs,
+    errors_naming_row,
+    make_conversations,
+    read_messages,
+    row_of,
+    rows_of,
+    to_rgb,
+)
+from .vlm_generation import generate_answers, generation_settings, stop_strings
+from .vlm_inputs import Batch, InputMaker
+from .vlm_pictures import PictureProcessing, sizes
 from .vlm_prompts import ChatTemplate
 from .vlm_scoring import Scorer
 
-BATCHES_AHEAD = 2  # that are made, or wait for the model, while it works on one
-# By model_type: what is wrong with a batch of them in transformers.
-ONE_AT_A_TIME = {
+if TYPE_CHECKING:
+    from transformers import BatchFeature, PretrainedConfig
+
+_ONE_AT_A_TIME = {
     "emu3": "pads the pictures of a batch before it encodes them, which changes answers",
     "perception_lm": "makes no batch of pictures of unlike shapes",
 }
-_IDEFICS_IMAGE = re.compile("(?:<fake_token_around_image>)?<image>(?:<fake_token_around_image>)?")
+"""What is wrong with a batch of a model in transformers 5.24, by ``model_type``."""
 
+_Output: TypeAlias = GenerationResult | float
+"""What comes of a conversation: an answer, or the score of one image of a match."""
 
-class VLMError(FigLangError):
-    """A request cannot be answered; the message names task and document."""
-
-
-@dataclass(frozen=True)
-class Prompt:
-    """One prompt of a request; a request for matching scores has one for each image."""
-
-    request: int  # its index
-    task: str
-    doc_id: Any
-    where: str  # task and document, for messages
-    messages: list[dict[str, Any]]  # in the form of transformers
-    images: list[Image.Image]  # RGB, in the order of their places in the messages
-    wanted: score_requests.ScoreRequest | None = None
-    of: int = 1  # prompts of the request
-    text: str = (
-        ""  # what the chat template makes of the messages, with a placeholder for each image
-    )
-    thought: str = ""  # the tag of a thought that the text opens at its end
+_RunBatch: TypeAlias = Callable[[Sequence[Conversation], "BatchFeature"], Sequence[_Output]]
+"""``(conversations, tensors on the model's device) -> an output for each conversation``."""
 
 
 class FigLangVLM(ModelBase):
-    """Any ``AutoModelForImageTextToText`` behind its processor's chat template; for tasks without
-    pictures also a language model (``AutoModelForCausalLM``).
+    """Any ``AutoModelForImageTextToText`` behind its processor's chat template.
+
+    For tasks without pictures also a language model (``AutoModelForCausalLM``).
 
     Args:
         pretrained: hub id or folder.
@@ -91,6 +94,10 @@ class FigLangVLM(ModelBase):
         image_options: any keyword of the checkpoint's image processor, such as ``max_pixels`` of
             Qwen2-VL.
 
+    Attributes:
+        on_answer: called with the position of a request and its answer, as soon as it is there:
+            ``--use_cache`` stores it. None: nobody is called.
+
     Raises:
         FigLangError: an argument is unknown or invalid, or the model cannot be loaded; the message
             says what to do.
@@ -99,9 +106,6 @@ class FigLangVLM(ModelBase):
     is_simple = False
     answers_score_requests: tuple[str, ...] = score_requests.KINDS
     on_answer: Callable[[int, GenerationResult], None] | None = None
-    """Called with the number of a request and its answer, as soon as it is there: ``--use_cache``
-    stores it.
-    """
 
     def __init__(
         self,
@@ -110,7 +114,7 @@ class FigLangVLM(ModelBase):
         gguf_file: str | None = None,
         dtype: str | torch.dtype | None = None,
         device: str | None = None,
-        device_map: Any = None,
+        device_map: str | dict[str, Any] | None = None,
         batch_size: int | str = 1,
         attn_implementation: str | None = None,
         peft: str | None = None,
@@ -123,43 +127,27 @@ class FigLangVLM(ModelBase):
     ) -> None:
         super().__init__()
         flags = {"trust_remote_code": trust_remote_code, "enable_thinking": enable_thinking}
-        # Which options of pictures there are, only the checkpoint says.
-        models.check_arguments(
-            vlm_loading.NAME, FigLangVLM, () if pretrained else image_options, flags
-        )
-        models.require_checkpoint(vlm_loading.NAME, pretrained)
-        self._batches = Batches(
-            models.whole_number(vlm_loading.NAME, "batch_size", batch_size), "request"
-        )
-        where = vlm_loading.placement(self.accelerator, device, device_map)
+        # Only a checkpoint says which image options there are. Without one, all are unknown.
+        unknown = () if pretrained else image_options
+        check_arguments(vlm_loading.NAME, FigLangVLM, unknown, flags)
+        require_checkpoint(vlm_loading.NAME, pretrained)
+        requests_per_batch = whole_number(vlm_loading.NAME, "batch_size", batch_size)
+        placement = vlm_loading.placement(self.accelerator, device, device_map)
         source = vlm_loading.source(revision, trust_remote_code, gguf_file)
-        # One file first: where no hub can be reached, each of the processor's six would be tried
-        # for half a minute.
+
+        # The configuration first, a single file: where no hub can be reached, transformers (5.24)
+        # tries each of the processor's six for half a minute.
         config = vlm_loading.load_config(pretrained, **source)
-        if self.batch_size > 1 and (why := ONE_AT_A_TIME.get(config.model_type)):
-            logger.warning(
-                f"figlang_vlm: one request at a time, not {batch_size}: transformers {why}"
-            )
-            self._batches.size = 1
+        self._batch_runner = BatchRunner(_usable_batch_size(config, requests_per_batch), "request")
         self.processor = vlm_loading.load_processor(pretrained, chat_template, **source)
         self.pictures = PictureProcessing(self.processor)
-        unknown = image_options.keys() - {*self.pictures.keywords}
-        further = ""
-        if self.pictures.keywords:
-            further = f"; of the checkpoint's image processor: {', '.join(self.pictures.keywords)}"
-        models.check_arguments(vlm_loading.NAME, FigLangVLM, unknown, further=further)
-        # Of the command line; memory sets the limit itself
-        image_options.pop("max_batch_size", None)
-        self.pictures.set(image_options)
-        # By task, the documents of which a picture was padded, because the processor refuses its
-        # shape.
-        self.padded_pictures: dict[str, set[Any]] = {}
+        self._set_image_options(image_options)
         self.template = ChatTemplate(self.processor, enable_thinking)
         self.model = vlm_loading.load_model(
             pretrained,
             config,
-            where=where,
-            dtype=vlm_loading.dtype_for(dtype, where),
+            placement=placement,
+            dtype=vlm_loading.dtype_for(dtype, placement),
             attn_implementation=attn_implementation,
             peft=peft,
             load_in_4bit=load_in_4bit,
@@ -167,12 +155,17 @@ class FigLangVLM(ModelBase):
             **source,
         )
         self.device = self.model.device
-        self._context = context_of(self.model.config)
-        # A tokenizer is for one thread: one that makes prompts has the processor's, the one that
-        # runs the model this.
+        self.input_maker = InputMaker(
+            self.processor,
+            self.template,
+            self.pictures,
+            vlm_loading.context_length_of(self.model.config),
+        )
+        # A tokenizer of transformers (5.24) is for one thread. The thread that makes inputs has the
+        # processor's, the one that runs the model has this copy.
         self.tokenizer = self.processor.tokenizer
-        self._tokenizer = copy.deepcopy(self.tokenizer)
-        self.scorer = Scorer(self.model, self._tokenizer)
+        self._tokenizer_of_model = copy.deepcopy(self.tokenizer)
+        self.scorer = Scorer(self.model, self._tokenizer_of_model)
 
     @classmethod
     def reads_text_alone(
@@ -181,352 +174,217 @@ class FigLangVLM(ModelBase):
         revision: str | None = None,
         trust_remote_code: bool = False,
         gguf_file: str | None = None,
-        **others: Any,
+        **other_arguments: object,
     ) -> bool:
-        """Whether a language model would be loaded, which tasks with pictures cannot use."""
+        """Whether a language model would be loaded, which tasks with pictures cannot use.
+
+        False if the configuration cannot be read: loading the model will say why.
+        """
         source = vlm_loading.source(revision, trust_remote_code, gguf_file)
         try:
             config = vlm_loading.load_config(pretrained, **source)
-            return vlm_loading.auto_class(pretrained, config, **source) is AutoModelForCausalLM
-        except FigLangError:  # loading tells what is wrong, where a model is needed at all
+            auto_class = vlm_loading.auto_class(pretrained, config, **source)
+        except FigLangError:
             return False
+        return auto_class is AutoModelForCausalLM
 
     @property
     def batch_size(self) -> int:
         """Requests of a batch; falls when memory runs out."""
-        return self._batches.size
+        return self._batch_runner.size
+
+    @property
+    def padded_pictures(self) -> DocumentIdsByTask:
+        """The documents of which a picture was padded with white, by task; results report them."""
+        return self.input_maker.padded_pictures
 
     @property
     def pictures_first(self) -> bool:
-        """Whether the chat template moves pictures of a message before its texts; task files have a
-        prompt for that.
+        """Whether the chat template moves pictures of a message before its texts.
+
+        Task files have prompts for such models.
         """
-        with _naming("the chat template"):
+        with errors_naming_row("the chat template"):
             return self.template.pictures_first
 
     @torch.inference_mode()
     def generate_until(self, requests: list[Instance]) -> list[GenerationResult]:
         """Answer the requests, in their order."""
         answers: dict[int, GenerationResult] = {}
-        # Whoever gets each answer shows a bar
+        # Whoever gets each answer by `on_answer` shows a bar.
         is_bar_hidden = self.rank != 0 or self.on_answer is not None
         with tqdm(total=len(requests), disable=is_bar_hidden, desc="Model Responding") as bar:
-            for group in _by_settings(requests):
-                for index, answer in self._answered(group, requests[next(iter(group))].args[2]):
+            for generation_kwargs, requests_by_index in by_generation_kwargs(requests):
+                for index, answer in self._answer_all(requests_by_index, generation_kwargs):
                     answers[index] = answer
                     if self.on_answer:
                         self.on_answer(index, answer)
                     bar.update()
         return [answers[index] for index in range(len(requests))]
 
-    def _answered(
-        self, group: Mapping[int, Instance], gen_kwargs: Mapping[str, Any]
-    ) -> Iterator[tuple[int, GenerationResult]]:
-        """Yield the answers to requests of the same settings, each with the index of its
-        request.
-        """
-        settings, until = generation_settings(gen_kwargs), stop_strings(gen_kwargs)
-
-        def run(batch: Sequence[Prompt], inputs: Any) -> list[Any]:
-            wanted = batch[0].wanted  # that of all: their settings are equal
-            if wanted is None:
-                return self.generate(batch, inputs, settings, until)
-            texts, special = [prompt.text for prompt in batch], self._adds_special_tokens(batch[0])
-            if wanted.kind == "match":
-                return self.scorer.match(inputs, texts, wanted.yes, wanted.no, special)
-            values = self.scorer.candidates(inputs, texts[0], wanted.candidates, special)
-            scores = [
-                sum(row) / (len(row) if wanted.normalize == "tokens" else 1) for row in values
-            ]
-            return [GenerationResult(score_requests.answer(scores))]
-
-        matches: dict[int, list[float]] = {}
-        for prompt, result in self._in_batches(group, run):
-            if isinstance(result, float):  # of one image of a match; they keep their order
-                scores = matches.setdefault(prompt.request, [])
-                scores.append(result)
-                if len(scores) < prompt.of:
-                    continue
-                result = GenerationResult(score_requests.answer(matches.pop(prompt.request)))
-            yield prompt.request, result
-
-    # --- batches ---
-
-    def _in_batches(
-        self, group: Mapping[int, Instance], run: Callable[[Sequence[Prompt], Any], list[Any]]
-    ) -> Iterator[tuple[Prompt, Any]]:
-        """Yield each prompt with its result by `run`."""
-        with closing(self._loaded(group)) as loaded:
-            for whole, made in loaded:
-                tried: list[Prompt] = []  # the last batch that the model worked on
-
-                def step(
-                    part: Sequence[Prompt],
-                    whole: Any = whole,
-                    made: Any = made,
-                    tried: list[Prompt] = tried,
-                ) -> list[Any]:
-                    tried[:] = part
-                    inputs = made if len(part) == len(whole) else self._processed(part)
-                    return run(part, inputs.to(self.device, dtype=self.model.dtype))
-
-                with _naming("; ".join(prompt.where for prompt in whole)):
-                    try:
-                        answered = list(self._batches.run(whole, step))
-                    except MemoryError as error:
-                        raise self._out_of_memory(error, tried[0]) from error
-                for part, results in answered:
-                    yield from zip(part, results, strict=True)
-
-    def _out_of_memory(self, error: MemoryError, prompt: Prompt) -> VLMError:
-        """The error that names the prompt for which memory did not suffice, though it was alone in
-        its batch.
-        """
-        return VLMError(
-            f"figlang_vlm: {prompt.where}: MemoryError: {error}, with {sizes(prompt.images)}."
-            f" {self._remedy(prompt)}. A model needs less memory by dtype=bfloat16,"
-            " load_in_4bit=True or device_map=auto in --model_args"
-        )
-
-    def _loaded(self, group: Mapping[int, Instance]) -> Generator[tuple[Sequence[Prompt], Any]]:
-        """Yield batches with their tensors on the CPU, made while the model works on others."""
-        with threads(THREADS) as readers, threads(1) as maker:
-            at_once = max(THREADS, self.batch_size)
-            read = ahead(
-                lambda each: readers.submit(self.prompts_of, *each), group.items(), at_once
-            )
-            batches = self._grouped(prompt for _, prompts in read for prompt in prompts)
-            for _, made in ahead(
-                lambda batch: maker.submit(self.tensors_of, batch), batches, BATCHES_AHEAD
-            ):
-                yield made
-
-    def _grouped(self, prompts: Iterable[Prompt]) -> Iterator[list[Prompt]]:
-        """Yield batches, each of prompts with as many images; one whose candidates are scored is
-        alone.
-        """
-        waiting: dict[int, list[Prompt]] = {}
-        for prompt in prompts:
-            batch = waiting.setdefault(len(prompt.images), [])
-            batch.append(prompt)
-            if len(batch) >= self.batch_size or (
-                prompt.wanted and prompt.wanted.kind == "candidates"
-            ):
-                yield waiting.pop(len(prompt.images))
-        yield from waiting.values()
-
-    def prompts_of(self, index: int, request: Instance) -> list[Prompt]:
-        """The prompts of a request, without their texts."""
-        _, _, gen_kwargs, doc_id, task, split = request.args
-        where = f"task {task}, doc {doc_id}"
-        with _naming(where):
-            doc = self.task_dict[task][split][doc_id]
-            messages = self._messages(request, doc)
-            wanted = score_requests.score_request(gen_kwargs, doc)
-            parts = [part for message in messages for part in message["content"]]
-            images = [_rgb(part["image"]) for part in parts if part["type"] == "image"]
-            if wanted is None or wanted.kind != "match":
-                return [Prompt(index, task, doc_id, where, messages, images, wanted)]
-            if not images:
-                raise ValueError("a score request of kind match needs an image")
-            alone = models.each_image_alone(messages, "image")
-            return [
-                Prompt(
-                    index, task, doc_id, f"{where}, image {i}", own, [image], wanted, len(images)
-                )
-                for i, (own, image) in enumerate(zip(alone, images, strict=True))
-            ]
-
-    def _messages(self, request: Instance, doc: Any) -> list[dict[str, Any]]:
-        """A request's messages in the form of transformers."""
-        messages = ChatMessages(messages=request.args[1](doc))
-        _, videos, audios = messages.extract_media()
-        if videos or audios:
-            raise ValueError("messages hold video or audio; figlang_vlm reads images and text")
-        return messages.to_hf_messages()
-
-    def tensors_of(self, batch: Sequence[Prompt]) -> tuple[Sequence[Prompt], Any]:
-        """Prompts of a batch with their texts, and its tensors."""
-        rendered = []
-        for prompt in batch:
-            with _naming(prompt.where):
-                text = self.template.render(prompt.messages)
-                if prompt.wanted is not None:
-                    self.template.require_answer(text)
-                rendered.append(
-                    replace(prompt, text=text, thought=self.template.open_thought(text))
-                )
-        with _naming("; ".join(prompt.where for prompt in batch)):
-            try:
-                inputs = self._processed(rendered)
-            except (
-                Exception
-            ) as error:  # each family raises its own kind for a picture that it refuses
-                if is_out_of_memory(error):
-                    raise
-                accepted = [self._with_accepted_pictures(prompt) for prompt in rendered]
-                if accepted == rendered:
-                    raise
-                rendered = accepted
-                inputs = self._processed(rendered)
-        self._require_room(rendered, inputs)
-        return rendered, inputs
-
-    def _with_accepted_pictures(self, prompt: Prompt) -> Prompt:
-        """The prompt with a white margin around the pictures that the processor refuses, which the
-        results tell of.
-        """
-        with _naming(prompt.where):
-            accepted = [self.pictures.accepted(picture) for picture in prompt.images]
-        if accepted == prompt.images:
-            return prompt
-        self.padded_pictures.setdefault(prompt.task, set()).add(prompt.doc_id)
-        logger.warning(
-            f"figlang_vlm: {prompt.where}: {type(self.processor).__name__} refuses a picture of"
-            f" this shape. It was padded with white: {sizes(prompt.images)} became"
-            f" {sizes(accepted)}"
-        )
-        return replace(prompt, images=accepted)
-
-    def _require_room(self, batch: Sequence[Prompt], inputs: Any) -> None:
-        """Refuse a prompt that is longer than the context of the model."""
-        for prompt, length in zip(batch, inputs["attention_mask"].sum(dim=1).tolist(), strict=True):
-            if self._context is not None and length >= self._context:
-                raise VLMError(
-                    f"figlang_vlm: {prompt.where}: the prompt has {length:,} tokens, with"
-                    f" {sizes(prompt.images)}, and the context of the model has {self._context:,},"
-                    f" for prompt and answer. {self._remedy(prompt)}"
-                )
-
-    def _remedy(self, prompt: Prompt) -> str:
-        shorter = (
-            self.pictures.remedy if prompt.images else "show fewer examples (num_shots of the task)"
-        )
-        return (
-            f"To go on, {shorter}, or take another model; with --use_cache nothing is answered"
-            " twice"
-        )
-
-    def _processed(self, batch: Sequence[Prompt]) -> Any:
-        """The tensors of prompts with as many images each, padded on the left."""
-        given: dict[str, Any] = {"text": [prompt.text for prompt in batch]}
-        if isinstance(self.processor, IdeficsProcessor):
-            given = {"text": [_interleaved(prompt) for prompt in batch]}
-        elif batch[0].images:
-            given["images"] = [prompt.images for prompt in batch]
-            given |= self.pictures.call_options
-        # Told nothing, a processor does as its model was trained; some write the first token
-        # themselves.
-        ways: list[dict[str, Any]] = [{}] if self._adds_special_tokens(batch[0]) else []
-        for way in (*ways, {"add_special_tokens": False}):
-            inputs = self.processor(**given, padding=True, return_tensors="pt", **way)
-            if not self._begins_twice(batch, inputs):
-                return inputs
-        raise ValueError(
-            f"the chat template and {type(self.processor).__name__} both write"
-            f" {self.tokenizer.bos_token} at the start of the prompt: remove it from the chat"
-            " template"
-        )
-
-    def _begins_twice(self, batch: Sequence[Prompt], inputs: Any) -> bool:
-        first = self.tokenizer.bos_token
-        if not first:
-            return False
-        begins = (inputs["input_ids"] == self.tokenizer.bos_token_id) & (
-            inputs["attention_mask"] == 1
-        )
-        return any(
-            n > max(1, prompt.text.count(first))
-            for prompt, n in zip(batch, begins.sum(dim=1).tolist(), strict=True)
-        )
-
-    def _adds_special_tokens(self, prompt: Prompt) -> bool:
-        """False where the template has written the first token already."""
-        first = self.tokenizer.bos_token
-        return not (first and prompt.text.startswith(first))
+    def _set_image_options(self, image_options: dict[str, Any]) -> None:
+        """Set keywords of the image processor, after a check that it has them."""
+        keywords = self.pictures.keywords
+        also_valid = ""
+        if keywords:
+            also_valid = f"; of the checkpoint's image processor: {', '.join(keywords)}"
+        unknown = image_options.keys() - set(keywords)
+        check_arguments(vlm_loading.NAME, FigLangVLM, unknown, also_valid=also_valid)
+        # lmms-eval 0.7.3 hands it to every class; it is no option of pictures.
+        image_options.pop("max_batch_size", None)
+        self.pictures.set(image_options)
 
     # --- answers ---
 
-    def generate(
-        self, batch: Sequence[Prompt], inputs: Any, settings: dict[str, Any], until: list[str]
-    ) -> list[GenerationResult]:
-        length = inputs["input_ids"].shape[1]
-        options = dict(settings, pad_token_id=self._tokenizer.pad_token_id)
-        ends = getattr(self.model.generation_config, "eos_token_id", None)
-        if ends is None:
-            ends = options["eos_token_id"] = self._tokenizer.eos_token_id
-        if until and options.get("num_beams", 1) == 1:
-            options["stopping_criteria"] = [Until(until, self._tokenizer, length)]
-        generated = self.model.generate(**inputs, **options)
-        if not torch.equal(generated[:, :length], inputs["input_ids"]):
-            raise ValueError(
-                f"the output of {type(self.model).__name__} does not begin with the prompt, so the"
-                " answer cannot be separated from it. figlang_vlm runs models that continue their"
-                " prompt"
+    def _answer_all(
+        self, requests: RequestsByIndex, generation_kwargs: GenerationKwargs
+    ) -> Iterator[tuple[int, GenerationResult]]:
+        """Yield the answers to requests of equal settings, each with the index of its request."""
+        settings = generation_settings(generation_kwargs)
+        run_batch = partial(self._run_batch, settings, stop_strings(generation_kwargs))
+        scores_by_request: dict[int, list[float]] = {}
+        for conversation, output in self._outputs(requests, run_batch):
+            index = conversation.request_index
+            if isinstance(output, GenerationResult):
+                yield index, output
+                continue
+            # The score of one image of a match. The images of a request come in their order.
+            scores = scores_by_request.setdefault(index, [])
+            scores.append(output)
+            if len(scores) == conversation.conversations_of_request:
+                del scores_by_request[index]
+                yield index, GenerationResult(score_requests.answer(scores))
+
+    def _run_batch(
+        self,
+        settings: dict[str, Any],
+        stops: Sequence[str],
+        conversations: Sequence[Conversation],
+        inputs: BatchFeature,
+    ) -> Sequence[_Output]:
+        """Run the model on a batch: answers in words, scores of candidates, or scores of a match.
+
+        Args:
+            settings: keyword arguments of ``generate``, for answers in words.
+            stops: strings that end an answer in words.
+            conversations: the batch; it has one conversation if candidates are scored.
+            inputs: its tensors, on the model's device.
+        """
+        first = conversations[0]
+        score_request = first.score_request  # that of all: their generation_kwargs are equal
+        if score_request is None:
+            return generate_answers(
+                self.model, self._tokenizer_of_model, conversations, inputs, settings, stops
             )
-        generated = generated[:, length:]
-        texts = self._tokenizer.batch_decode(generated, skip_special_tokens=True)
-        ends = {ends} if isinstance(ends, int) else set(ends or ())
-        read = inputs["attention_mask"].sum(dim=1).tolist()
-        return [
-            GenerationResult(
-                prompt.thought + cut_at(text, until),
-                TokenCounts(n, count_tokens(row, ends, options["pad_token_id"])),
-            )
-            for prompt, text, n, row in zip(batch, texts, read, generated.tolist(), strict=True)
-        ]
+        add_special_tokens = self.input_maker.adds_special_tokens(first)
+        if score_request.kind == "match":
+            prompts = [conversation.prompt for conversation in conversations]
+            yes, no = score_request.yes, score_request.no
+            return self.scorer.match_scores(inputs, prompts, yes, no, add_special_tokens)
+
+        log_probs_of_candidates = self.scorer.candidate_log_probs(
+            inputs, first.prompt, score_request.candidates, add_special_tokens
+        )
+        scores: list[float] = []
+        for log_probs in log_probs_of_candidates:
+            score = sum(log_probs)
+            if score_request.normalize == "tokens":
+                score /= len(log_probs)
+            scores.append(score)
+        return [GenerationResult(score_requests.answer(scores))]
+
+    # --- batches ---
+
+    def _outputs(
+        self, requests: RequestsByIndex, run_batch: _RunBatch
+    ) -> Iterator[tuple[Conversation, _Output]]:
+        """Yield each conversation of the requests with what the model gives for it."""
+        batches = batches_ahead(
+            requests, self.conversations_of, self.input_maker, self._batch_runner
+        )
+        with closing(batches):
+            for batch in batches:
+                yield from self._run_within_memory(batch, run_batch)
+
+    def _run_within_memory(
+        self, batch: Batch, run_batch: _RunBatch
+    ) -> list[tuple[Conversation, _Output]]:
+        """The conversations of a batch with their outputs; the batch is halved if memory runs out.
+
+        Raises:
+            VLMError: the model fails, or has not enough memory for a single conversation.
+        """
+        attempted = batch.conversations[0]  # the first conversation of the latest attempt
+
+        def step(conversations: Sequence[Conversation]) -> Sequence[_Output]:
+            """Run the whole batch as it was made, or a part of it, whose tensors are made anew."""
+            nonlocal attempted
+            attempted = conversations[0]
+            is_whole = len(conversations) == len(batch.conversations)
+            inputs = batch.inputs if is_whole else self.input_maker.process(conversations)
+            return run_batch(conversations, inputs.to(self.device, dtype=self.model.dtype))
+
+        outputs: list[tuple[Conversation, _Output]] = []
+        with errors_naming_row(rows_of(batch.conversations)):
+            try:
+                for conversations, outputs_of_part in self._batch_runner.run(
+                    batch.conversations, step
+                ):
+                    outputs.extend(zip(conversations, outputs_of_part, strict=True))
+            except MemoryError as error:
+                raise self._out_of_memory(error, attempted) from error
+        return outputs
+
+    def _out_of_memory(self, error: MemoryError, conversation: Conversation) -> VLMError:
+        """The error for a conversation that needs too much memory, though it ran alone."""
+        return VLMError(
+            f"figlang_vlm: {conversation.row}: MemoryError: {error}, with"
+            f" {sizes(conversation.images)}. {self.input_maker.remedy(conversation)}. A model needs"
+            " less memory by dtype=bfloat16, load_in_4bit=True or device_map=auto in --model_args"
+        )
+
+    def conversations_of(self, request_index: int, request: Instance) -> list[Conversation]:
+        """The conversations of a request, without prompts; a match has one for each image."""
+        arguments = ChatArguments.of(request)
+        with errors_naming_row(row_of(arguments)):
+            doc = self.task_dict[arguments.task][arguments.split][arguments.doc_id]
+            messages = self._messages(arguments, doc)
+            score_request = score_requests.score_request(arguments.generation_kwargs, doc)
+            return make_conversations(request_index, arguments, messages, score_request)
+
+    def _messages(self, arguments: ChatArguments, doc: Document) -> list[Message]:
+        """The messages of a request; a subclass may change them."""
+        return read_messages(arguments, doc)
 
 
 class FigLangBlind(FigLangVLM):
-    """The same model with a white picture in place of each image: what the text alone gives away,
-    for any task.
+    """`FigLangVLM` with a white picture of the same size in place of each image.
+
+    It shows what the text of a task alone gives away.
     """
 
-    def _messages(self, request: Instance, doc: Any) -> list[dict[str, Any]]:
-        messages = super()._messages(request, doc)
-        for part in (
-            part for message in messages for part in message["content"] if part["type"] == "image"
-        ):
-            part["image"] = Image.new("RGB", _rgb(part["image"]).size, "white")
+    def _messages(self, arguments: ChatArguments, doc: Document) -> list[Message]:
+        messages = super()._messages(arguments, doc)
+        for part in parts_of(messages):
+            if part["type"] == "image":
+                part["image"] = Image.new("RGB", to_rgb(part["image"]).size, "white")
         return messages
 
 
 class FigLangLlava(FigLangVLM):
-    """``llava_hf`` and ``llava``: the same with LLaVA's checkpoint as the default, for answers in
-    words.
-    """
+    """``llava_hf`` and ``llava``: `FigLangVLM` with LLaVA as the default, for answers in words."""
 
-    # As the harness's class of that name, so that tasks ask it what they have always asked
+    # As lmms-eval's class of that name: a task asks it in words, so that results stay comparable.
     answers_score_requests = ()
 
-    def __init__(self, pretrained: str = "llava-hf/llava-1.5-7b-hf", **others: Any) -> None:
-        super().__init__(pretrained, **others)
+    def __init__(self, pretrained: str = "llava-hf/llava-1.5-7b-hf", **arguments: Any) -> None:
+        super().__init__(pretrained, **arguments)
 
 
-def _by_settings(requests: Sequence[Instance]) -> list[dict[int, Instance]]:
-    """The requests by their index, those with equal settings together."""
-    groups: dict[str, dict[int, Instance]] = {}
-    for index, request in enumerate(requests):
-        groups.setdefault(repr(sorted(request.args[2].items())), {})[index] = request
-    return list(groups.values())
-
-
-def _naming(where: str) -> AbstractContextManager[None]:
-    return models.naming(VLMError, f"figlang_vlm: {where}")
-
-
-def _interleaved(prompt: Prompt) -> list[Any]:
-    """Texts and images in their order: Idefics 1 would put images that are apart from the text
-    behind it.
-    """
-    texts = _IDEFICS_IMAGE.split(prompt.text)
-    return [
-        texts[0],
-        *(part for pair in zip(prompt.images, texts[1:], strict=True) for part in pair),
-    ]
-
-
-def _rgb(image: Any) -> Image.Image:
-    if isinstance(image, str):
-        return load_image(image)
-    return image if image.mode == "RGB" else image.convert("RGB")
+def _usable_batch_size(config: PretrainedConfig, batch_size: int) -> int:
+    """The batch size; 1, with a warning, for a model whose batches transformers gets wrong."""
+    fault = _ONE_AT_A_TIME.get(config.model_type)
+    if fault is None or batch_size == 1:
+        return batch_size
+    logger.warning(f"figlang_vlm: one request at a time, not {batch_size}: transformers {fault}")
+    return 1

@@ -1,58 +1,46 @@
-"""Loads the model and the processor behind ``figlang_vlm``; whatever goes wrong ends in one message
-with a remedy.
+"""Loads the model and the processor behind ``figlang_vlm``.
+
+Whatever goes wrong ends the run with one message and a remedy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypedDict
 
 import torch
 import transformers
 from accelerate import Accelerator
 from loguru import logger
-from transformers import BatchFeature
 
-from figlang_tasks import models
 from figlang_tasks.core import files
 from figlang_tasks.core.errors import FigLangError
 
+from .checkpoints import loading, require_weights
+from .vlm_text_processor import TextProcessor
+
+if TYPE_CHECKING:
+    from transformers import (
+        PretrainedConfig,
+        PreTrainedModel,
+        ProcessorMixin,
+    )
+
 NAME = "figlang_vlm"
+
 SEEING = ("AutoModelForImageTextToText", "AutoModelForMultimodalLM")
-"""Classes of transformers whose models see pictures and answer in words; the second came with
-transformers 5.
+"""Classes of transformers whose models see pictures and answer in words.
+
+The second came with transformers 5.
 """
 
+DeviceMap: TypeAlias = str | dict[str, Any]
+"""``device_map`` of transformers; ``{"": device}`` puts the whole model on one device."""
 
-class TextProcessor:
-    """What `FigLangVLM` needs of a processor, from the tokenizer of a language model; messages have
-    one text each.
-    """
-
-    def __init__(self, tokenizer: Any) -> None:
-        self.tokenizer = tokenizer
-        self.chat_template = tokenizer.chat_template
-
-    def apply_chat_template(self, messages: Sequence[Mapping[str, Any]], **options: Any) -> str:
-        plain = [
-            (
-                {**message, "content": "".join(part.get("text", "") for part in message["content"])}
-                if isinstance(message["content"], list)
-                else message
-            )
-            for message in messages
-        ]
-        text: str = self.tokenizer.apply_chat_template(
-            plain, chat_template=self.chat_template, **options
-        )
-        return text
-
-    def __call__(self, text: Sequence[str], images: Any = None, **options: Any) -> BatchFeature:
-        """The tensors of texts."""
-        if images is not None:
-            raise ValueError("the prompt has pictures, and this language model reads text alone")
-        return BatchFeature(dict(self.tokenizer(text, return_token_type_ids=False, **options)))
+# A call `f(**source)` would be refused by mypy if this were a TypedDict of optional keys.
+Source: TypeAlias = dict[str, Any]
+"""Arguments by which every ``from_pretrained`` finds the files of one checkpoint."""
 
 
 def stop(problem: str) -> NoReturn:
@@ -60,9 +48,20 @@ def stop(problem: str) -> NoReturn:
     raise FigLangError(f"{NAME}: {problem}")
 
 
-def placement(process: Accelerator, device: str | None, device_map: Any) -> Any:
-    """The ``device_map`` to load with: as given, else the accelerator of the process, else the
-    CPU.
+# --- where and how to load ---
+
+
+def placement(process: Accelerator, device: str | None, device_map: DeviceMap | None) -> DeviceMap:
+    """The ``device_map`` to load with.
+
+    It is the one that is given. Otherwise the whole model goes to the given device, else to the
+    accelerator of the process if there is one, else to the CPU. Of several processes each has its
+    own device.
+
+    Args:
+        process: the accelerator state of this process.
+        device: what ``--device`` says; None if it is not given.
+        device_map: what ``--model_args`` says; None or "" if it is not given.
     """
     device_map = device_map or None
     if process.num_processes > 1:
@@ -72,42 +71,157 @@ def placement(process: Accelerator, device: str | None, device_map: Any) -> Any:
                 " use one of the two"
             )
         return {"": process.device}
-    if device_map in (None, "cpu", "cuda") or str(device_map).startswith("cuda:"):
-        return {"": torch.device(device_map or device or process.device)}
-    return device_map
+    if device_map is None:
+        return {"": torch.device(device or process.device)}
+    if isinstance(device_map, dict):
+        return device_map
+    is_single_device = device_map in ("cpu", "cuda") or str(device_map).startswith("cuda:")
+    return {"": torch.device(device_map)} if is_single_device else device_map
 
 
-def dtype_for(name: Any, where: Any) -> Any:
-    """The dtype to load with: `name`, else what the checkpoint says on a GPU and float32 on the
-    CPU.
+def dtype_for(dtype: str | torch.dtype | None, device_map: DeviceMap) -> str | torch.dtype:
+    """The dtype to load with: the one that is given, else float32 on the CPU, else ``auto``.
+
+    ``auto`` is the dtype that the checkpoint names.
     """
-    on_cpu = isinstance(where, dict) and {str(device) for device in where.values()} == {"cpu"}
-    return name or ("float32" if on_cpu else "auto")
+    if dtype:
+        return dtype
+    if isinstance(device_map, dict) and {str(device) for device in device_map.values()} == {"cpu"}:
+        return "float32"
+    return "auto"
 
 
-def source(revision: str | None, trust_remote_code: bool, gguf_file: str | None) -> dict[str, Any]:
-    """What all ``from_pretrained`` get to find a checkpoint's files."""
-    found: dict[str, Any] = {
+def source(revision: str | None, trust_remote_code: bool, gguf_file: str | None) -> Source:
+    """The arguments by which every ``from_pretrained`` finds the checkpoint's files."""
+    arguments: Source = {
         "revision": str(revision or "main"),
         "trust_remote_code": trust_remote_code,
     }
-    return found | ({"gguf_file": gguf_file} if gguf_file else {})
+    if gguf_file:
+        arguments["gguf_file"] = gguf_file
+    return arguments
 
 
-def load_config(pretrained: str, **source: Any) -> Any:
-    """The configuration of a checkpoint; of a model that also speaks (Qwen-Omni), of its half that
-    writes.
+# --- the configuration ---
+
+
+def load_config(pretrained: str, **source: Any) -> PretrainedConfig:
+    """The configuration of a checkpoint that ``figlang_vlm`` can run.
+
+    For a model that also speaks (Qwen-Omni), it is that of the half which writes.
+
+    Raises:
+        FigLangError: the configuration cannot be read, or is that of another kind of model.
     """
-    with models.loading(NAME, "the configuration of", pretrained):
+    with loading(NAME, "the configuration of", pretrained):
         config = transformers.AutoConfig.from_pretrained(pretrained, **source)
     config = getattr(config, "thinker_config", config)
-    if config.is_encoder_decoder or getattr(config.get_text_config(), "is_encoder_decoder", False):
+    text_config = config.get_text_config()
+    if config.is_encoder_decoder or getattr(text_config, "is_encoder_decoder", False):
         stop(
             f"{pretrained!r} ({config.model_type}) is an encoder-decoder model. figlang_vlm runs"
             " decoder-only models"
         )
-    auto_class(pretrained, config, **source)
+    auto_class(pretrained, config, **source)  # refuses other kinds of models
     return config
+
+
+def auto_class(
+    pretrained: str,
+    config: PretrainedConfig,
+    *,
+    trust_remote_code: bool = False,
+    gguf_file: str | None = None,
+    **source: Any,
+) -> type:
+    """The ``AutoModel...`` class of transformers that loads the model.
+
+    Raises:
+        FigLangError: the model needs its own code, which is not trusted, or it does not answer in
+            words.
+    """
+    if gguf_file:  # transformers (5.24) reads only language models from such files
+        return transformers.AutoModelForCausalLM
+    architectures = config.architectures or []
+    checkpoint = f"{pretrained!r} ({', '.join(architectures or [config.model_type])})"
+
+    # A checkpoint with code of its own names its classes in `auto_map`.
+    auto_map = getattr(config, "auto_map", None) or {}
+    class_names = (*SEEING, "AutoModelForCausalLM", "AutoModel")
+    custom_classes = [name for name in class_names if name in auto_map]
+    if custom_classes and trust_remote_code:
+        return getattr(transformers, custom_classes[0])
+
+    seeing_class = _seeing_class(config)
+    if seeing_class is None and custom_classes:
+        stop(f"{checkpoint} needs its own code. If you trust that code, add trust_remote_code=True")
+    # transformers (5.24) lists BLIP's configuration among the models that write, whichever of its
+    # classes a checkpoint was saved from: one that only scores is told apart by its architecture.
+    only_scores = any(name.endswith("Retrieval") for name in architectures)
+    if seeing_class is not None and not only_scores:
+        # AutoModelForMultimodalLM also has models that hear and do not see.
+        is_image_text = seeing_class is transformers.AutoModelForImageTextToText
+        if is_image_text or hasattr(config, "vision_config"):
+            return seeing_class
+    is_language_model = any(name.endswith(("ForCausalLM", "LMHeadModel")) for name in architectures)
+    if seeing_class is None and is_language_model:
+        return transformers.AutoModelForCausalLM
+    stop(
+        f"{checkpoint} is not an image-text-to-text model of transformers"
+        f" {transformers.__version__}. Models that score images with texts (CLIP, SigLIP, BLIP's"
+        " matching head) run as --model figlang_clip"
+    )
+
+
+def _seeing_class(config: PretrainedConfig) -> type | None:
+    """The first class of `SEEING` that has a model for the configuration; None if none has."""
+    for name in SEEING:
+        seeing_class = getattr(transformers, name, None)  # None before transformers 5
+        if seeing_class is not None and type(config) in seeing_class._model_mapping:
+            return seeing_class
+    return None
+
+
+def context_length_of(config: PretrainedConfig) -> int | None:
+    """The number of tokens that prompt and answer of a model may have together.
+
+    None if its configuration sets no limit.
+    """
+    text_config = config.get_text_config()
+    if getattr(text_config, "alibi", False):  # Falcon: it looks at distances, not at positions
+        return None
+    positions = _positions_of(text_config)
+    if positions is None:
+        return None
+
+    rope = (
+        getattr(text_config, "rope_parameters", None)  # transformers 5
+        or getattr(text_config, "rope_scaling", None)  # transformers 4
+        or {}
+    )
+    # Some families have a set of parameters for each type of layer.
+    rope_of_layers = [parameters for parameters in rope.values() if isinstance(parameters, Mapping)]
+    lengths = [positions]
+    for parameters in (rope, *rope_of_layers):
+        factor = parameters.get("factor")
+        if isinstance(factor, int | float):
+            # Families differ in whether their number of positions is that before or after the
+            # stretching. The larger one is taken, so that no prompt is refused that fits.
+            original = parameters.get("original_max_position_embeddings", positions)
+            lengths.append(int(original * factor))
+    return max(lengths)
+
+
+def _positions_of(text_config: PretrainedConfig) -> int | None:
+    """The number of positions of a language model; None if its configuration has none."""
+    for name in ("max_position_embeddings", "n_positions", "max_seq_len"):
+        positions = getattr(text_config, name, None)
+        if isinstance(positions, int) and positions > 0:
+            return positions
+    return None
+
+
+# --- the processor ---
 
 
 def read_template(path: Path) -> str:
@@ -116,51 +230,24 @@ def read_template(path: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def auto_class(
-    pretrained: str,
-    config: Any,
-    *,
-    trust_remote_code: bool = False,
-    gguf_file: str | None = None,
-    **source: Any,
-) -> Any:
-    """The class of transformers that loads the model."""
-    if gguf_file:  # of which transformers reads language models alone
-        return transformers.AutoModelForCausalLM
-    classes = (*SEEING, "AutoModelForCausalLM", "AutoModel")
-    own = [name for name in classes if name in (getattr(config, "auto_map", None) or {})]
-    if own and trust_remote_code:
-        return getattr(transformers, own[0])
-    made_for = config.architectures or []
-    given = f"{pretrained!r} ({', '.join(made_for or [config.model_type])})"
-    known = (getattr(transformers, name, None) for name in SEEING)
-    found = next(
-        (each for each in known if each is not None and type(config) in each._model_mapping), None
-    )
-    if found is None and own:
-        stop(f"{given} needs its own code. If you trust that code, add trust_remote_code=True")
-    # Of BLIP, which also has a class that writes
-    scores = any(name.endswith("Retrieval") for name in made_for)
-    if not scores and (
-        found is transformers.AutoModelForImageTextToText
-        or (found and hasattr(config, "vision_config"))
-    ):
-        return found
-    if found is None and any(name.endswith(("ForCausalLM", "LMHeadModel")) for name in made_for):
-        return transformers.AutoModelForCausalLM
-    stop(
-        f"{given} is not an image-text-to-text model of transformers {transformers.__version__}."
-        " Models that score images with texts (CLIP, SigLIP, BLIP's matching head) run as --model"
-        " figlang_clip"
-    )
+def load_processor(
+    pretrained: str, chat_template: str | None = None, **source: Any
+) -> ProcessorMixin:
+    """The processor of a checkpoint, set up for batches: padding on the left, a chat template.
 
+    For a language model it is a `TextProcessor`.
 
-def load_processor(pretrained: str, chat_template: str | None = None, **source: Any) -> Any:
-    """The processor, set up for batches of prompts: padding on the left, a chat template."""
-    loader = transformers.AutoTokenizer if "gguf_file" in source else transformers.AutoProcessor
-    with models.loading(NAME, "the processor of", pretrained):
+    Args:
+        pretrained: hub id or folder.
+        chat_template: a file with a chat template in place of the checkpoint's.
+        source: from `source`.
+    """
+    loader = transformers.AutoProcessor
+    if "gguf_file" in source:
+        loader = transformers.AutoTokenizer
+    with loading(NAME, "the processor of", pretrained):
         processor = loader.from_pretrained(pretrained, **source)
-    if isinstance(processor, transformers.PreTrainedTokenizerBase):
+    if isinstance(processor, transformers.PreTrainedTokenizerBase):  # that of a language model
         processor = TextProcessor(processor)
     tokenizer = getattr(processor, "tokenizer", None)
     if tokenizer is None:
@@ -168,6 +255,8 @@ def load_processor(pretrained: str, chat_template: str | None = None, **source: 
             f"{pretrained!r} has no processor for images and text; its checkpoint needs a"
             " processor_config.json"
         )
+
+    # Some checkpoints have the chat template in the tokenizer's configuration.
     processor.chat_template = processor.chat_template or getattr(tokenizer, "chat_template", None)
     if chat_template is not None:
         try:
@@ -179,55 +268,74 @@ def load_processor(pretrained: str, chat_template: str | None = None, **source: 
             f"{pretrained!r} has no chat template. Use its instruction-tuned checkpoint, or give a"
             " template: chat_template=PATH"
         )
-    tokenizer.padding_side = "left"
+    tokenizer.padding_side = "left"  # an answer begins right behind its prompt
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
     return processor
 
 
+# --- the model ---
+
+
+class _ModelOptions(TypedDict, total=False):
+    """Keyword arguments of ``from_pretrained`` of a model."""
+
+    config: PretrainedConfig
+    dtype: str | torch.dtype
+    device_map: DeviceMap
+    output_loading_info: bool
+    attn_implementation: str
+    quantization_config: transformers.BitsAndBytesConfig
+
+
 def load_model(
     pretrained: str,
-    config: Any,
+    config: PretrainedConfig,
     *,
-    where: Any,
-    dtype: Any,
+    placement: DeviceMap,
+    dtype: str | torch.dtype,
     attn_implementation: str | None = None,
     load_in_4bit: bool = False,
     load_in_8bit: bool = False,
     peft: str | None = None,
     **source: Any,
-) -> Any:
+) -> PreTrainedModel:
     """The model on its device, in evaluation mode; adapters are not merged into the weights."""
-    options = {
+    options: _ModelOptions = {
         "config": config,
         "dtype": dtype,
-        "device_map": where,
+        "device_map": placement,
         "output_loading_info": True,
-        **source,
     }
     if attn_implementation is not None:
         options["attn_implementation"] = attn_implementation
-    loader = auto_class(pretrained, config, **source)
-    with models.loading(NAME, "the model", pretrained):
+    loader: Any = auto_class(pretrained, config, **source)
+    with loading(NAME, "the model", pretrained):
         if load_in_4bit or load_in_8bit:
             options["quantization_config"] = transformers.BitsAndBytesConfig(
                 load_in_4bit=load_in_4bit,
                 load_in_8bit=load_in_8bit,
                 bnb_4bit_compute_dtype="bfloat16" if dtype == "auto" else dtype,
             )
-        model, loaded = loader.from_pretrained(pretrained, **options)
-    models.require_weights(NAME, pretrained, model, loaded)
+        model, loading_info = loader.from_pretrained(pretrained, **options, **source)
+    require_weights(NAME, pretrained, model, loading_info)
     if config.model_type == "phi4_multimodal" and not peft:
         logger.warning(
             f"{NAME}: Phi-4-multimodal needs the adapter in its folder vision-lora to read images."
             " Give a local copy: peft=FOLDER/vision-lora"
         )
-    return (_with_adapter(model, peft) if peft else model).eval()
+    if peft:
+        model = _with_adapter(model, peft)
+    return model.eval()
 
 
-def _with_adapter(model: Any, peft: str) -> Any:
-    """`model` with the adapter's layers in it."""
-    with models.loading(NAME, "the adapter", peft):
+def _with_adapter(model: PreTrainedModel, peft: str) -> PreTrainedModel:
+    """The model with the layers of an adapter inside it.
+
+    Raises:
+        FigLangError: the adapter changes the prompt, or does not fit the model in every layer.
+    """
+    with loading(NAME, "the adapter", peft):
         from peft import PeftConfig, PeftModel
 
         config = PeftConfig.from_pretrained(peft)
@@ -237,13 +345,18 @@ def _with_adapter(model: Any, peft: str) -> Any:
                 " weights (such as LoRA) work"
             )
         config.inference_mode = True
-        adapted: Any = PeftModel(model, config)
-        names = getattr(model, "_checkpoint_conversion_mapping", None)  # of transformers 4
-        loaded = adapted.load_adapter(peft, "default", key_mapping=names)
-    if lost := [*loaded.missing_keys, *loaded.unexpected_keys]:
+        adapted = PeftModel(model, config)
+        # With transformers 4, the names of layers in a file are not those in memory.
+        key_mapping = getattr(model, "_checkpoint_conversion_mapping", None)
+        # Not PeftModel.from_pretrained: it only warns of missing keys, and lmms-eval 0.7.3 silences
+        # all warnings.
+        loaded_keys = adapted.load_adapter(peft, "default", key_mapping=key_mapping)
+    unmatched = [*loaded_keys.missing_keys, *loaded_keys.unexpected_keys]
+    if unmatched:
         stop(
-            f"the adapter {peft!r} does not fit the model: {len(lost)} weights are in its layers or"
-            f" in its file alone, such as {lost[0]}. It was made for another model, or by a library"
-            " version with other layer names. Save it again from the model that it was made for"
+            f"the adapter {peft!r} does not fit the model: {len(unmatched)} weights are in its"
+            f" layers or in its file alone, such as {unmatched[0]}. It was made for another model,"
+            " or by a library version with other layer names. Save it again from the model that it"
+            " was made for"
         )
     return adapted.get_base_model()  # the adapter's layers are inside it

@@ -1,13 +1,11 @@
-"""Pictures for ``figlang_vlm``: keywords of a checkpoint's image processor, pictures that it
-refuses, their sizes.
-"""
+"""Pictures for ``figlang_vlm``: options of an image processor, and pictures that it refuses."""
 
 from __future__ import annotations
 
 import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from PIL import Image
 
@@ -15,12 +13,20 @@ from figlang_tasks.metrics.explanation.compute import is_out_of_memory
 
 from . import vlm_loading
 
-# What the code around an image processor sets, or what says how pictures are handed over.
+if TYPE_CHECKING:
+    from transformers import BaseImageProcessor, ProcessorMixin
+
+Options: TypeAlias = dict[str, Any]
+"""Keyword arguments of an image processor."""
+
 _NOT_FOR_USERS = {
+    # what says how pictures are handed over
     *("self", "images", "videos", "image_like_kwargs"),
+    # what the code around an image processor sets
     *("return_tensors", "device", "data_format", "input_data_format"),
 }
-# Keywords by which pictures become fewer tokens, by image processor.
+"""Parameters of image processors that are no options of a user."""
+
 _MAKE_SMALLER = (
     "max_pixels",
     "max_patches",
@@ -29,62 +35,74 @@ _MAKE_SMALLER = (
     "max_image_size",
     "size",
 )
+"""Options by which pictures become fewer tokens; each image processor has some of them."""
+
 _JSON_EXAMPLE = '{"height":224,"width":224}'
 _SMALLEST_SQUARE = 64  # pixels; no processor is known that refuses it
 
 
 class PictureProcessing:
-    """How the pictures of a run are processed.
+    """How the processor of a checkpoint treats pictures.
 
     Attributes:
-        keywords: those of the checkpoint's image processor, which a user may set.
-        call_options: what the whole processor must be told at each call, as it has defaults of its
-            own for it.
+        keywords: options of the image processor that a user may set, sorted.
+        call_options: options that the whole processor must be given at each call, because it has
+            defaults of its own that would override the image processor's.
     """
 
-    def __init__(self, processor: Any) -> None:
+    def __init__(self, processor: ProcessorMixin) -> None:
         self._processor = processor
         self.keywords = keywords_of(getattr(processor, "image_processor", None))
-        self.call_options: dict[str, Any] = {}
+        self.call_options: Options = {}
 
     def set(self, options: Mapping[str, Any]) -> None:
-        """Set `keywords` as ``--model_args`` gives them, by name; a `FigLangError` for a value that
-        is not taken.
+        """Set options of the image processor, by keyword, as ``--model_args`` gives them.
+
+        Raises:
+            FigLangError: the image processor does not take a value.
         """
         if not options:
             return
-        options = {name: _parsed(name, value) for name, value in options.items()}
-        before = self._processor.image_processor
+        options = {name: _parsed(name, option) for name, option in options.items()}
+        image_processor = self._processor.image_processor
         try:
-            self._processor.image_processor = type(before).from_dict(before.to_dict(), **options)
-            defaults = _defaults_above_the_image_processor(self._processor)
-            if defaults is None:
-                self.call_options = dict(options)
-            else:
-                self.call_options = {
-                    name: value for name, value in options.items() if name in defaults
-                }
-            self._try(Image.new("RGB", (_SMALLEST_SQUARE, _SMALLEST_SQUARE)))
-        except Exception as error:  # whatever a library says of a value
-            given = ", ".join(f"{name}={value!r}" for name, value in options.items())
+            self._processor.image_processor = type(image_processor).from_dict(
+                image_processor.to_dict(), **options
+            )
+            self.call_options = self._overridden(options)
+            self._process(Image.new("RGB", (_SMALLEST_SQUARE, _SMALLEST_SQUARE)))
+        except Exception as error:  # libraries raise many classes for a value that they cannot use
+            settings = ", ".join(f"{name}={option!r}" for name, option in options.items())
             cause = " ".join(str(error).split())
             vlm_loading.stop(
-                f"the checkpoint's image processor, {type(before).__name__}, does not take {given}."
-                f" Correct the value in --model_args. ({type(error).__name__}: {cause[:300]})"
+                f"the checkpoint's image processor, {type(image_processor).__name__}, does not take"
+                f" {settings}. Correct the value in --model_args. ({type(error).__name__}:"
+                f" {cause[:300]})"
             )
 
+    def _overridden(self, options: Options) -> Options:
+        """The options that the whole processor overrides by a default of its own.
+
+        All of them if it does not say which defaults it has.
+        """
+        defaults = _defaults_of_calls(self._processor)
+        if defaults is None:
+            return dict(options)
+        return {name: option for name, option in options.items() if name in defaults}
+
     def accepted(self, picture: Image.Image) -> Image.Image:
-        """The picture as it is if the image processor takes it, else with as little white around it
-        as it takes.
+        """The picture as it is if the image processor takes it, else with a white margin.
+
+        The margin is as small as the image processor takes.
 
         Raises:
-            Exception: that of the image processor, if it refuses the picture with any margin, too.
+            Exception: that of the image processor, if it refuses the picture with any margin too.
         """
-        if getattr(self._processor, "image_processor", None) is None:  # of a language model
+        if getattr(self._processor, "image_processor", None) is None:  # that of a language model
             return picture
         try:
-            self._try(picture)
-        except Exception as error:  # each family raises its own kind
+            self._process(picture)
+        except Exception as error:  # each family raises its own class
             if is_out_of_memory(error):
                 raise
             side = _smallest_side(picture, self._takes)
@@ -93,15 +111,17 @@ class PictureProcessing:
             return with_margin(picture, side)
         return picture
 
-    def _try(self, picture: Image.Image) -> None:
-        defaults = _defaults_above_the_image_processor(self._processor) or {}
+    def _process(self, picture: Image.Image) -> None:
+        """Process one picture as the whole processor would, to see whether that fails."""
+        defaults = _defaults_of_calls(self._processor) or {}
         options = {**defaults, **self.call_options, "return_tensors": "pt"}
         self._processor.image_processor(images=[picture], **options)
 
     def _takes(self, picture: Image.Image) -> bool:
+        """Whether the image processor takes a picture."""
         try:
-            self._try(picture)
-        except Exception as error:  # as above
+            self._process(picture)
+        except Exception as error:  # each family raises its own class
             if is_out_of_memory(error):
                 raise
             return False
@@ -109,21 +129,22 @@ class PictureProcessing:
 
     @property
     def remedy(self) -> str:
-        """What to do where pictures take too much room."""
-        names = [name for name in _MAKE_SMALLER if name in self.keywords]
-        smaller = (
-            f"make pictures smaller ({' or '.join(names)} in --model_args)"
-            if names
-            else "give smaller pictures"
-        )
+        """What a user can do where pictures take too much room."""
+        options = [name for name in _MAKE_SMALLER if name in self.keywords]
+        smaller = "give smaller pictures"
+        if options:
+            smaller = f"make pictures smaller ({' or '.join(options)} in --model_args)"
         return f"{smaller}, or show fewer of them (num_shots of the task)"
 
 
-def keywords_of(image_processor: Any) -> list[str]:
-    """The keywords that an image processor takes, and a user may give."""
+def keywords_of(image_processor: BaseImageProcessor | None) -> list[str]:
+    """The keywords that an image processor takes and a user may give, sorted."""
     if image_processor is None:
         return []
-    names = set(getattr(getattr(image_processor, "valid_kwargs", None), "__annotations__", {}))
+    # An image processor of transformers 5 lists its options in the annotations of a class, an older
+    # one in the signatures of its functions.
+    option_types = getattr(image_processor, "valid_kwargs", None)
+    names = set(getattr(option_types, "__annotations__", {}))
     for function in (type(image_processor).__init__, image_processor.preprocess):
         for parameter in inspect.signature(function).parameters.values():
             if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
@@ -132,84 +153,66 @@ def keywords_of(image_processor: Any) -> list[str]:
 
 
 def with_margin(picture: Image.Image, side: int) -> Image.Image:
-    """The picture in the middle of a white ground whose sides are `side` pixels long or longer."""
-    ground = Image.new("RGB", (max(picture.width, side), max(picture.height, side)), "white")
-    ground.paste(
-        picture, ((ground.width - picture.width) // 2, (ground.height - picture.height) // 2)
-    )
-    return ground
+    """The picture in the middle of a white one, each side of which has at least `side` pixels."""
+    width = max(picture.width, side)
+    height = max(picture.height, side)
+    white = Image.new("RGB", (width, height), "white")
+    white.paste(picture, ((width - picture.width) // 2, (height - picture.height) // 2))
+    return white
 
 
 def sizes(pictures: Sequence[Image.Image]) -> str:
-    """Number and sizes of pictures, for messages."""
+    """Number and sizes of pictures, for messages: "2 pictures of 64 x 48, 40 x 30 pixels"."""
     if not pictures:
         return "no picture"
-    shown = ", ".join(f"{picture.width} x {picture.height}" for picture in pictures[:5])
-    more = ", ..." if len(pictures) > 5 else ""
-    return f"{len(pictures)} picture{'s' if len(pictures) > 1 else ''} of {shown}{more} pixels"
-
-
-def context_of(config: Any) -> int | None:
-    """The number of tokens that prompt and answer of a model may have; None if its configuration
-    sets no limit.
-    """
-    text_config = config.get_text_config()
-    names = ("max_position_embeddings", "n_positions", "max_seq_len")
-    given = [getattr(text_config, name, None) for name in names]
-    positions = next((value for value in given if isinstance(value, int) and value > 0), None)
-    if positions is None or getattr(
-        text_config, "alibi", False
-    ):  # ALiBi (Falcon) looks at distances, not positions
-        return None
-    rope = (
-        getattr(text_config, "rope_parameters", None)
-        or getattr(text_config, "rope_scaling", None)
-        or {}
-    )
-    # Some families have a set of parameters for each kind of layer.
-    kinds = [rope, *(value for value in rope.values() if isinstance(value, Mapping))]
-    stretched = [positions]
-    for kind in kinds:
-        # Whether the number of positions is that before or after the stretching differs: the larger
-        # one is taken.
-        factor = kind.get("factor")
-        if isinstance(factor, int | float):
-            stretched.append(int(kind.get("original_max_position_embeddings", positions) * factor))
-    return max(stretched)
+    first_sizes = ", ".join(f"{picture.width} x {picture.height}" for picture in pictures[:5])
+    ellipsis = ", ..." if len(pictures) > 5 else ""
+    plural = "s" if len(pictures) > 1 else ""
+    return f"{len(pictures)} picture{plural} of {first_sizes}{ellipsis} pixels"
 
 
 def _smallest_side(picture: Image.Image, takes: Callable[[Image.Image], bool]) -> int | None:
-    """The smallest `side` of :func:`with_margin` that is taken; None if none is."""
-    refused, taken = min(picture.size), max(*picture.size, _SMALLEST_SQUARE)
-    if not takes(with_margin(picture, taken)):
+    """The smallest `side` of `with_margin` for which the picture is taken; None if there is none.
+
+    Found by bisection between the picture's shorter side, with which it was refused, and a square.
+    """
+    refused_side = min(picture.size)
+    taken_side = max(*picture.size, _SMALLEST_SQUARE)
+    if not takes(with_margin(picture, taken_side)):
         return None
-    while taken - refused > 1:
-        middle = (refused + taken) // 2
+    while taken_side - refused_side > 1:
+        middle = (refused_side + taken_side) // 2
         if takes(with_margin(picture, middle)):
-            taken = middle
+            taken_side = middle
         else:
-            refused = middle
-    return taken
+            refused_side = middle
+    return taken_side
 
 
-def _defaults_above_the_image_processor(processor: Any) -> dict[str, Any] | None:
-    """What a processor tells its image processor at each call; None in transformers 4, which does
-    not show it.
+def _defaults_of_calls(processor: ProcessorMixin) -> Options | None:
+    """The options that a processor gives its image processor at each call.
+
+    None with transformers 4, whose processors do not say which they are.
     """
     call_types = getattr(processor, "valid_processor_kwargs", None)
     if call_types is None:
         return None
-    older = getattr(call_types, "_defaults", {}).get("images_kwargs", {})
-    return {**older, **getattr(processor, "images_kwargs", {})}
+    # Older processors of transformers 5 declare them with the types of their calls, newer ones as
+    # an attribute.
+    declared = getattr(call_types, "_defaults", {}).get("images_kwargs", {})
+    return {**declared, **getattr(processor, "images_kwargs", {})}
 
 
-def _parsed(name: str, value: Any) -> Any:
-    """A value of ``--model_args``, which hands over JSON objects and lists as texts."""
-    if not (isinstance(value, str) and value.startswith(("{", "["))):
-        return value
+def _parsed(name: str, option: object) -> object:
+    """An option of ``--model_args``, read as JSON if it is an object or a list.
+
+    lmms-eval 0.7.3 reads numbers and booleans itself, and hands these over as texts.
+    """
+    if not isinstance(option, str) or not option.startswith(("{", "[")):
+        return option
     try:
-        return json.loads(value)
+        return json.loads(option)
     except ValueError as error:
         vlm_loading.stop(
-            f"{name}={value} is not valid JSON ({error}): write {name}={_JSON_EXAMPLE}"
+            f"{name}={option} is not valid JSON ({error}): write {name}={_JSON_EXAMPLE}"
         )

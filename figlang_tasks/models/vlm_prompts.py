@@ -1,179 +1,244 @@
-"""Makes a prompt from messages by a processor's chat template, and checks that the prompt contains
-all of them.
+"""Makes a prompt from messages by a processor's chat template, and checks that nothing is left out.
+
+A prompt is the text that the model reads, with a placeholder for each picture.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 from transformers import IdeficsProcessor
 
 from figlang_tasks.answers import thoughts
 
 from . import vlm_loading
+from .messages import Message, MessagePart, parts_of
 
-Messages = Sequence[Mapping[str, Any]]
+if TYPE_CHECKING:
+    from transformers import ProcessorMixin
 
 SWITCH = "enable_thinking"
+"""The option of a chat template by which a model thinks before its answer, or does not."""
 
 
 class ChatTemplate:
-    """The chat template of a processor, which is looked up for each prompt."""
+    """The chat template of a processor. It is looked up for each prompt, since it may be replaced.
 
-    def __init__(self, processor: Any, enable_thinking: bool | None = None) -> None:
-        self.processor = processor
-        if enable_thinking is not None and not self._has_switch:
-            vlm_loading.stop(
-                f"{SWITCH}={enable_thinking}: the chat template does not have this option. Remove"
-                " it, or give a template that has it: chat_template=PATH"
-            )
-        self._options = {} if enable_thinking is None else {SWITCH: enable_thinking}
-        # What stands for a picture in a prompt; nothing where a prompt takes one, before its text
-        # (BLIP-2).
-        named = [getattr(processor, name, None) for name in ("image_token", "boi_token")]
-        self.marks = {mark for mark in named if isinstance(mark, str) and mark}
-        if isinstance(processor, IdeficsProcessor):  # it names none, and reads this one
-            self.marks = {"<image>"}
+    Attributes:
+        placeholders: texts of which one stands for a picture in a prompt. Empty for a model that
+            takes one picture in front of its text (BLIP-2).
+    """
+
+    def __init__(self, processor: ProcessorMixin, enable_thinking: bool | None = None) -> None:
+        """Use the processor's template.
+
+        Args:
+            processor: that of the checkpoint.
+            enable_thinking: handed to the template; None lets the template decide.
+
+        Raises:
+            FigLangError: the template has no such option.
+        """
+        self._processor = processor
+        self._options: dict[str, bool] = {}
+        if enable_thinking is not None:
+            if not self._has_switch:
+                vlm_loading.stop(
+                    f"{SWITCH}={enable_thinking}: the chat template does not have this option."
+                    " Remove it, or give a template that has it: chat_template=PATH"
+                )
+            self._options[SWITCH] = enable_thinking
+        self.placeholders = _placeholders_of(processor)
 
     @property
     def pictures_first(self) -> bool:
-        """Whether pictures between the texts of a message are moved before them."""
+        """Whether the template moves pictures that stand between texts before these texts."""
         picture = {"type": "image"}
-        content = [
+        content: list[MessagePart] = [
             {"type": "text", "text": "First:"},
             picture,
             {"type": "text", "text": "Second:"},
             picture,
         ]
-        prompt = self._applied([{"role": "user", "content": content}])
-        mark = next((mark for mark in self.marks if prompt.count(mark) == 2), None)
-        if mark is None:
-            return False
-        places = [
-            prompt.find("First:"),
-            prompt.find(mark),
-            prompt.find("Second:"),
-            prompt.rfind(mark),
-        ]
-        return places != sorted(places)
+        prompt = self._apply([{"role": "user", "content": content}])
+        for placeholder in self.placeholders:
+            if prompt.count(placeholder) == 2:
+                positions = [
+                    prompt.find("First:"),
+                    prompt.find(placeholder),
+                    prompt.find("Second:"),
+                    prompt.rfind(placeholder),
+                ]
+                return positions != sorted(positions)
+        return False
 
-    def render(self, messages: Messages) -> str:
-        """The prompt of messages in the form of transformers, each with a list of parts as its
-        content.
+    def render(self, messages: Sequence[Message]) -> str:
+        """The prompt of messages in the form of transformers.
+
+        Raises:
+            ValueError: the template leaves out an image or a text or changes a text, a text
+                contains the model's placeholder, or the model takes fewer images.
         """
-        parts = [part for message in messages for part in message["content"]]
-        images = sum(part["type"] == "image" for part in parts)
-        if images > 1 and not self.marks:
+        parts = list(parts_of(messages))
+        texts = [part["text"] for part in parts if part["type"] == "text"]
+        image_count = sum(part["type"] == "image" for part in parts)
+        if image_count > 1 and not self.placeholders:
             raise ValueError(
-                f"{images} images, and the processor has no image placeholder: such a model takes"
-                " one image in a prompt. Use a task with one image (irfl_detect_grid for"
+                f"{image_count} images, and the processor has no image placeholder: such a model"
+                " takes one image in a prompt. Use a task with one image (irfl_detect_grid for"
                 " irfl_detect), or another model"
             )
-        prompt = self._applied(messages)
-        places = max((prompt.count(mark) for mark in self.marks), default=images)
-        if places != images:
-            self._require_no_mark([part["text"] for part in parts if part["type"] == "text"])
-            raise ValueError(
-                f"{images} images, but {places} image placeholders in the rendered prompt"
-                f" ({' or '.join(sorted(self.marks))}): the chat template leaves images out. Give"
-                f" another: chat_template=PATH in --model_args. The prompt begins: {prompt[:300]!r}"
-            )
-        self._require_texts(messages, prompt)
+
+        prompt = self._apply(messages)
+        if self.placeholders:
+            # A processor may have several; the template writes one of them.
+            placeholder_count = max(map(prompt.count, self.placeholders))
+            if placeholder_count != image_count:
+                self._refuse_placeholder_in(texts)
+                raise ValueError(
+                    f"{image_count} images, but {placeholder_count} image placeholders in the"
+                    f" rendered prompt ({' or '.join(sorted(self.placeholders))}): the chat"
+                    " template leaves images out. Give another: chat_template=PATH in --model_args."
+                    f" The prompt begins: {prompt[:300]!r}"
+                )
+        _require_texts(messages, prompt)
         return prompt
 
-    def _require_no_mark(self, texts: Sequence[str]) -> None:
+    def _refuse_placeholder_in(self, texts: Sequence[str]) -> None:
         """Refuse a text that contains what stands for a picture in this model's prompts."""
         for text in texts:
-            for mark in sorted(self.marks):
-                if mark in text:
+            for placeholder in sorted(self.placeholders):
+                if placeholder in text:
                     raise ValueError(
-                        f"a text contains {mark}, which this model takes for the place of a"
+                        f"a text contains {placeholder}, which this model takes for the place of a"
                         " picture: write it in another way in the row, or leave the row out. The"
                         f" text: {text[:300]!r}"
                     )
 
     def open_thought(self, prompt: str) -> str:
-        """The tag by which a prompt opens a thought, "" if it opens none: an answer that is cut off
-        needs it.
+        """The tag by which a prompt opens a thought at its end; "" if answers need no such tag.
+
+        An answer is cut off from its prompt. It needs the tag so that its reader knows where the
+        thought ends.
         """
         tag = thoughts.open_thought(prompt)
-        # Where the tag is a special token, so is the one that ends the thought, and no answer shows
-        # it.
-        return (
-            ""
-            if any(token in tag for token in self.processor.tokenizer.all_special_tokens)
-            else tag
-        )
+        # Where the tag is a special token, so is the one that ends the thought. Answers are decoded
+        # without special tokens: no reader could find the end.
+        special_tokens = self._processor.tokenizer.all_special_tokens
+        if any(token in tag for token in special_tokens):
+            return ""
+        return tag
 
     def require_answer(self, prompt: str) -> None:
-        """Check that what follows a prompt is an answer, whose words can be scored."""
+        """Check that the model answers at once after a prompt, so that its words can be scored.
+
+        Raises:
+            ValueError: a thought comes first; the message says how to switch it off.
+        """
         tag = thoughts.open_thought(prompt)
-        messages = [{"role": "user", "content": [{"type": "text", "text": "?"}]}]
-        thinks = self._has_switch and self._applied(messages) != self._applied(
-            messages, **{SWITCH: False}
-        )
-        if not tag and not thinks:
+        can_switch_off = self._thinks_unless_switched_off()
+        if not tag and not can_switch_off:
             return
-        state = f"the prompt ends in an open thought ({tag})" if tag else "the model thinks first"
-        remedy = (
-            f"add {SWITCH}=False to --model_args"
-            if thinks
-            else (
+        state = "the model thinks first"
+        if tag:
+            state = f"the prompt ends in an open thought ({tag})"
+        if can_switch_off:
+            remedy = f"add {SWITCH}=False to --model_args"
+        else:
+            remedy = (
                 f"its chat template does not close it by {SWITCH}=False. Take a checkpoint that"
                 " answers at once, or give a template that closes the thought (chat_template=PATH"
                 " in --model_args)"
             )
-        )
         raise ValueError(f"scores are of answers, but {state}: {remedy}")
+
+    def _thinks_unless_switched_off(self) -> bool:
+        """Whether the template, as it is used now, differs from the one with the switch off."""
+        if not self._has_switch:
+            return False
+        question: Message = {"role": "user", "content": [{"type": "text", "text": "?"}]}
+        return self._apply([question]) != self._apply([question], **{SWITCH: False})
 
     @property
     def _has_switch(self) -> bool:
-        return SWITCH in str(self.processor.chat_template)
+        return SWITCH in str(self._processor.chat_template)
 
-    def _applied(self, messages: Messages, **options: Any) -> str:
-        """The prompt. Some templates (GLM-4.1V, Gemma 4, Pixtral) want a text for a message without
-        images.
+    def _apply(self, messages: Sequence[Message], **options: bool) -> str:
+        """The prompt that the template makes of messages, unchecked.
+
+        Most templates of transformers 5 take lists of parts as contents. Some (GLM-4.1V, Gemma 4,
+        Pixtral) want a text for a message without images: they fail on a list, or write it as
+        Python shows it. They get texts.
         """
-        options = {"tokenize": False, "add_generation_prompt": True, **self._options, **options}
-        apply: Callable[[Messages], str] = partial(self.processor.apply_chat_template, **options)
+        apply_template: Callable[[Sequence[object]], str] = partial(
+            self._processor.apply_chat_template,
+            tokenize=False,
+            add_generation_prompt=True,
+            **{**self._options, **options},
+        )
         try:
-            prompt = apply(messages)
-        except TypeError:
+            prompt = apply_template(messages)
+        except TypeError:  # the template adds a list to a text
             try:
-                return apply([_with_text(message) for message in messages])
+                return apply_template([_with_plain_text(message) for message in messages])
             except TypeError as error:
                 raise ValueError(
                     "the chat template fails on messages whose content is a list of texts and"
                     f" images ({error}). Give a template that accepts them: chat_template=PATH in"
                     " --model_args"
                 ) from error
-        plain = [
-            _with_text(message) if str(message["content"]) in prompt else message
-            for message in messages
-        ]
-        return prompt if plain == messages else apply(plain)
 
-    def _require_texts(self, messages: Messages, prompt: str) -> None:
-        """Templates may cut white space at the ends of a text, nothing else."""
-        parts = [
-            (m["role"], part) for m in messages for part in m["content"] if part["type"] == "text"
-        ]
-        needed = Counter(part["text"].strip() for _, part in parts)
-        for role, part in parts:
-            text = part["text"].strip()
-            if prompt.count(text) < needed[text] or str(part) in prompt:
-                raise ValueError(
-                    f"the chat template leaves out or changes a text of the role {role}:"
-                    f" {text[:100]!r}. Give a template that has it (chat_template=PATH in"
-                    f" --model_args). The prompt begins: {prompt[:300]!r}"
-                )
+        plain_messages: list[object] = []
+        for message in messages:
+            is_written_as_python = str(message["content"]) in prompt
+            plain_messages.append(_with_plain_text(message) if is_written_as_python else message)
+        if plain_messages == list(messages):
+            return prompt
+        return apply_template(plain_messages)
 
 
-def _with_text(message: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A message with its texts as one; one with an image as it is."""
+def _placeholders_of(processor: ProcessorMixin) -> set[str]:
+    """The texts of which one stands for a picture in prompts for this processor."""
+    if isinstance(processor, IdeficsProcessor):  # it has no attribute for the one that it reads
+        return {"<image>"}
+    placeholders: set[str] = set()
+    for attribute in ("image_token", "boi_token"):
+        placeholder = getattr(processor, attribute, None)
+        if isinstance(placeholder, str) and placeholder:
+            placeholders.add(placeholder)
+    return placeholders
+
+
+def _require_texts(messages: Sequence[Message], prompt: str) -> None:
+    """Check that a prompt contains every text; only white space at a text's ends may be cut.
+
+    Raises:
+        ValueError: a text is missing, or a part is written as Python shows it.
+    """
+    text_parts: list[tuple[str, MessagePart]] = []  # with the role of their message
+    for message in messages:
+        for part in message["content"]:
+            if part["type"] == "text":
+                text_parts.append((message["role"], part))
+    # A text that occurs in two parts must stand in the prompt twice.
+    needed_counts = Counter(part["text"].strip() for _, part in text_parts)
+    for role, part in text_parts:
+        text = part["text"].strip()
+        is_missing = prompt.count(text) < needed_counts[text]
+        is_written_as_python = str(part) in prompt
+        if is_missing or is_written_as_python:
+            raise ValueError(
+                f"the chat template leaves out or changes a text of the role {role}:"
+                f" {text[:100]!r}. Give a template that has it (chat_template=PATH in"
+                f" --model_args). The prompt begins: {prompt[:300]!r}"
+            )
+
+
+def _with_plain_text(message: Message) -> object:
+    """A message with its texts as one text in place of a list; with an image, it stays as it is."""
     parts = message["content"]
     if any(part["type"] != "text" for part in parts):
         return message

@@ -1,239 +1,242 @@
-"""Log-probabilities of given texts as a generative model's answer, the costly prefix of images and
-prompt run once.
+"""Scores by a generative model: log-probabilities of given texts as its answer, or P(yes).
 
-The prefix leaves its keys and values (and other states) in the model's cache. All texts then run
-through the model as one batch that sees that cache, with the inputs that the model's own steps of
-``generate`` make. Once per run and kind of prompt, the result is checked against ``generate``
-itself, made to choose a text's tokens one by one.
+Images and prompt, the costly prefix, run once for all texts. The prefix leaves its keys and values
+(and other states) in the model's cache. All texts then run through the model as one batch that sees
+that cache, with the inputs that the model's own steps of ``generate`` make. Once per run and set of
+input names, the result is checked against ``generate`` itself, made to choose a text's tokens one
+by one.
+
+This leans on private parts of transformers (5.24): ``_update_model_kwargs_for_generation`` and
+``prepare_inputs_for_generation``, because only these know how each family counts positions behind
+pictures. The check above notices where a release changes them.
 """
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import torch
 from loguru import logger
 from torch.nn import functional
-from transformers.cache_utils import Cache, DynamicLayer, DynamicSlidingWindowLayer, StaticLayer
 
-from .ahead import Batches
+from .ahead import BatchRunner
+from .vlm_answer_tokens import answer_tokens, separator_before_answer
+from .vlm_cache import SharedPrefix, for_rows
 
-Inputs = Mapping[str, Any]
-# What a model gave, and with what (its cache, too) `generate` goes on from there
-Step = tuple[Any, dict[str, Any]]
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+    from transformers.generation import GenerateOutput
+    from transformers.modeling_outputs import ModelOutput
+
+Inputs: TypeAlias = Mapping[str, torch.Tensor]
+"""The tensors of prompts, by the name that the model has for each."""
 
 # Bounds of one forward pass over texts: positions that its attention sees (keys and values of one
 # layer, about 1 GB for a model of 7B) and tokens of texts (logits, about 1 GB for a vocabulary of
 # 150 000).
 MAX_POSITIONS = 65_536
 MAX_TOKENS = 2_048
+
 # Largest mean difference of a token's log-probability from that of the check, in nats.
 TOLERANCE_FLOAT32 = 1e-4
 TOLERANCE_HALF = 0.05
 
 
-def joiner(prompt: str, tokenizer: Any) -> str:
-    """The text between prompt and answer: a space, unless white space or a special token ends the
-    prompt.
-    """
-    added = getattr(tokenizer, "added_tokens_decoder", {}).values()
-    special = tuple(str(token) for token in added if token.special)
-    return "" if not prompt or prompt[-1].isspace() or prompt.endswith(special) else " "
+class _Step(NamedTuple):
+    """Where ``generate`` stands after the prefix.
 
-
-def answer_tokens(
-    tokenizer: Any, prompt: str, texts: Sequence[str], add_special_tokens: bool
-) -> list[list[int]]:
-    """The tokens of each text as it follows the prompt: those of both tokenised as one.
-
-    Where the tokenizer merges over the border (a prompt that ends in a space), the prompt keeps its
-    tokens: they are what the model answers to in words. The text then has the tokens that it has
-    behind a line break.
-    """
-    joined = tokenizer(
-        [prompt, *(prompt + text for text in texts)], add_special_tokens=add_special_tokens
-    )
-    apart = tokenizer(["\n", *("\n" + text for text in texts)], add_special_tokens=False)
-    found = []
-    for i, text in enumerate(texts, start=1):
-        ids = next(
-            (
-                ids[i][len(ids[0]) :]
-                for ids in (joined["input_ids"], apart["input_ids"])
-                if ids[i][: len(ids[0])] == ids[0]
-            ),
-            None,
-        )
-        ids = tokenizer(text, add_special_tokens=False)["input_ids"] if ids is None else ids
-        if not ids:
-            raise ValueError(f"{text!r} has no token, so it has no probability")
-        found.append(ids)
-    return found
-
-
-class SharedPrefix(Cache):
-    """The cache of one prefix, seen by `rows` sequences that go on from it; the prefix stays as it
-    is.
-
-    Plain keys and values are views. Other layers (states of linear attention, which change) are
-    copied for each row.
+    Attributes:
+        outputs: what the model gave.
+        state: the keyword arguments with which ``generate`` goes on; the cache is one of them.
     """
 
-    def __init__(self, prefix: Any, rows: int) -> None:
-        layers = []
-        for layer in getattr(prefix, "layers", None) or [None]:
-            if layer is None or isinstance(layer, StaticLayer):
-                raise TypeError(
-                    f"a cache of {type(prefix).__name__} / {type(layer).__name__} cannot be shared"
-                )
-            if type(layer) in (DynamicLayer, DynamicSlidingWindowLayer):
-                layer = copy.copy(layer)
-                if layer.is_initialized:
-                    layer.keys, layer.values = (
-                        kept.expand(rows, -1, -1, -1) for kept in (layer.keys, layer.values)
-                    )
-            else:
-                layer = copy.deepcopy(layer)
-                layer.reorder_cache(torch.zeros(rows, dtype=torch.long))
-            layers.append(layer)
-        super().__init__(layers=layers)
+    outputs: ModelOutput
+    state: dict[str, Any]
 
-    def update(
-        self,
-        key_states: torch.Tensor,
-        value_states: torch.Tensor,
-        layer_idx: int,
-        *args: Any,
-        **kwargs: Any,
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """The keys and values of prefix and sequences, [rows, heads, positions, size]."""
-        layer: Any = copy.copy(self.layers[layer_idx])
-        return layer.update(key_states, value_states, *args, **kwargs)
+
+class _CacheMistrusted(Exception):
+    """The model has been found unable to go on from the shared prefix."""
 
 
 class Scorer:
-    """Scores texts after one prompt; if the shared prefix proves wrong for the model, token by
-    token, which is slow.
+    """Scores texts after a prompt by the shared prefix.
+
+    If that proves wrong for the model, it scores token by token from then on, which is slow.
+
+    Attributes:
+        uses_shared_prefix: whether the shared prefix is used; False once it has proved wrong.
     """
 
-    def __init__(self, model: Any, tokenizer: Any) -> None:
+    def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
         self.model = model
         self.tokenizer = tokenizer
-        self.shared = True  # False once the shared prefix has proved wrong for this model
-        self._rows = Batches(MAX_TOKENS, "candidate")
-        self._checked: set[frozenset[str]] = set()  # names of the inputs of prompts
+        self.uses_shared_prefix = True
+        self._batch_runner = BatchRunner(MAX_TOKENS, "candidate")
+        # A prompt with an image takes another way through a model than one without: each set of
+        # names of inputs is checked once.
+        self._checked: set[frozenset[str]] = set()
 
-    def candidates(
+    def candidate_log_probs(
         self, inputs: Inputs, prompt: str, texts: Sequence[str], add_special_tokens: bool
-    ) -> list[list]:
-        """The log-probabilities (nats) of each text's tokens as the answer to a prompt, a batch of
-        one.
-        """
-        prompt = self._as_read(inputs, prompt)
-        between = joiner(prompt, self.tokenizer)
-        answers = [between + text for text in texts]
-        return self.log_probs(
-            inputs, answer_tokens(self.tokenizer, prompt, answers, add_special_tokens)
-        )
+    ) -> list[list[float]]:
+        """The log-probabilities (nats) of each text's tokens, as the answer to a prompt.
 
-    def match(
+        Args:
+            inputs: the tensors of the prompt, a batch of one.
+            prompt: the prompt that they were made of.
+            texts: the candidates.
+            add_special_tokens: whether the tokenizer added special tokens to the prompt.
+        """
+        prompt = self._prompt_as_read(inputs, prompt)
+        between = separator_before_answer(prompt, self.tokenizer)
+        answers = [between + text for text in texts]
+        tokens = answer_tokens(self.tokenizer, prompt, answers, add_special_tokens)
+        return self.log_probs(inputs, tokens)
+
+    def match_scores(
         self, inputs: Inputs, prompts: Sequence[str], yes: str, no: str, add_special_tokens: bool
     ) -> list[float]:
         """P(yes) / (P(yes) + P(no)) of the first answer token, for each prompt of the batch.
 
         A word counts with the first token it has after the prompt, written with and without a space
         before it. Tokens that both words begin with count for neither.
+
+        Args:
+            inputs: the tensors of the prompts.
+            prompts: the prompts that they were made of.
+            yes, no: the words.
+            add_special_tokens: whether the tokenizer added special tokens to the prompts.
+
+        Raises:
+            ValueError: both words begin with the same token.
         """
-        words = {
-            prompt: self._first_tokens(self._as_read(inputs, prompt), yes, no, add_special_tokens)
-            for prompt in prompts
-        }
+        # Equal prompts, which differ in their pictures alone, are tokenised once.
+        tokens_by_prompt: dict[str, tuple[list[int], list[int]]] = {}
+        for prompt in prompts:
+            if prompt not in tokens_by_prompt:
+                tokens_by_prompt[prompt] = self._first_tokens(
+                    self._prompt_as_read(inputs, prompt), yes, no, add_special_tokens
+                )
         log_probs, _ = self._prefill(inputs)
-        found = []
+        scores: list[float] = []
         for row, prompt in zip(log_probs, prompts, strict=True):
-            of_yes, of_no = (torch.logsumexp(row[ids], dim=-1) for ids in words[prompt])
-            found.append(torch.sigmoid(of_yes - of_no).item())
-        return found
+            yes_tokens, no_tokens = tokens_by_prompt[prompt]
+            yes_log_prob = torch.logsumexp(row[yes_tokens], dim=-1)
+            no_log_prob = torch.logsumexp(row[no_tokens], dim=-1)
+            # sigmoid(log a - log b) = a / (a + b)
+            scores.append(torch.sigmoid(yes_log_prob - no_log_prob).item())
+        return scores
 
     def _first_tokens(
         self, prompt: str, yes: str, no: str, add_special_tokens: bool
-    ) -> list[list[int]]:
-        """The tokens that each word, and not the other, begins with after a prompt."""
-        spellings = [space + word for word in (yes, no) for space in ("", " ")]
+    ) -> tuple[list[int], list[int]]:
+        """The tokens with which only `yes`, and only `no`, begins after a prompt."""
+        spellings = [yes, f" {yes}", no, f" {no}"]
         tokens = answer_tokens(self.tokenizer, prompt, spellings, add_special_tokens)
-        first = [{ids[0] for ids in tokens[:2]}, {ids[0] for ids in tokens[2:]}]
-        both = first[0] & first[1]
-        if not first[0] - both or not first[1] - both:
+        first_tokens = [spelling_tokens[0] for spelling_tokens in tokens]
+        yes_tokens = set(first_tokens[:2])
+        no_tokens = set(first_tokens[2:])
+        both = yes_tokens & no_tokens
+        if yes_tokens == both or no_tokens == both:
             raise ValueError(
                 f"the words {yes!r} and {no!r} begin with the same token; choose other words"
             )
-        return [sorted(ids - both) for ids in first]
+        return sorted(yes_tokens - both), sorted(no_tokens - both)
+
+    # --- log-probabilities of token sequences ---
 
     def log_probs(self, prefix: Inputs, tokens: Sequence[Sequence[int]]) -> list[list[float]]:
-        """The log-probabilities (nats) of the tokens of sequences after a prefix, a batch of
-        one.
+        """The log-probabilities (nats) of the tokens of sequences after a prefix.
+
+        Args:
+            prefix: the tensors of the prompt, a batch of one.
+            tokens: of each sequence, at least one.
         """
-        if not self.shared:
-            return [self.decoded(prefix, ids) for ids in tokens]
-        log_probs, steps = self._prefill(prefix)
-        found = [[value] for value in log_probs[0][[ids[0] for ids in tokens]].tolist()]
-        waiting = sorted(
-            (i for i, ids in enumerate(tokens) if len(ids) > 1), key=lambda i: -len(tokens[i])
-        )
-        positions = prefix["input_ids"].shape[1]
-        # a prompt with an image goes other ways through a model than one without
-        kind = frozenset(prefix)
-
-        def rest(batch: Sequence[int]) -> list[list[float]]:
-            return self._after(prefix["input_ids"], steps, [tokens[i] for i in batch])
-
-        while waiting:
-            length = len(tokens[waiting[0]])
-            rows = min(MAX_POSITIONS // (positions + length), MAX_TOKENS // length)
-            # Texts much shorter than the longest wait for a batch of their own, where less of it is
-            # padding.
-            batch = [i for i in waiting[: max(rows, 1)] if 3 * len(tokens[i]) >= 2 * length]
+        if self.uses_shared_prefix:
             try:
-                for part, values in self._rows.run(batch, rest):
-                    for i, each in zip(part, values, strict=True):
-                        found[i] += each
-            except MemoryError:
-                raise
-            except Exception as error:
-                if kind in self._checked:
-                    raise
-                self._distrust(f"{type(error).__name__}: {error}")
-                return self.log_probs(prefix, tokens)
-            if kind not in self._checked:
-                # The longest of the batch, and the row that is furthest from the first and has most
-                # padding.
-                if not all(
-                    self._agree(self.decoded(prefix, tokens[i]), found[i])
-                    for i in {batch[0], batch[-1]}
-                ):
-                    return self.log_probs(prefix, tokens)
-                self._checked.add(kind)
-            waiting = waiting[len(batch) :]
-        return found
+                return self._log_probs_by_shared_prefix(prefix, tokens)
+            except _CacheMistrusted as mistrusted:
+                self.uses_shared_prefix = False
+                logger.warning(
+                    f"figlang_vlm: {type(self.model).__name__} cannot continue from the cache of"
+                    f" images and prompt ({mistrusted}). Each candidate is decoded token by token"
+                    " with images and prompt: the scores are right, but this is slow"
+                )
+        return [self.log_probs_token_by_token(prefix, sequence) for sequence in tokens]
 
-    def decoded(self, prefix: Inputs, ids: Sequence[int]) -> list[float]:
-        """The log-probabilities of one sequence's tokens, each chosen for ``generate`` in turn."""
-        waiting = iter(ids)
-        # Not by a logits processor: Janus's generate drops those that it is given.
-        forced = {
-            "max_new_tokens": len(ids),
-            "prefix_allowed_tokens_fn": lambda *_: [next(waiting)],
-        }
-        out = self._generate(prefix, **forced, eos_token_id=None)
-        if out.sequences[0, -len(ids) :].tolist() != list(ids):
+    def _log_probs_by_shared_prefix(
+        self, prefix: Inputs, tokens: Sequence[Sequence[int]]
+    ) -> list[list[float]]:
+        """The log-probabilities of sequences that all see the cache of one run of the prefix.
+
+        Raises:
+            _CacheMistrusted: the model cannot go on from that cache.
+        """
+        first_log_probs, step = self._prefill(prefix)
+        log_probs: list[list[float]] = []
+        for first_log_prob in first_log_probs[0][[sequence[0] for sequence in tokens]].tolist():
+            log_probs.append([first_log_prob])
+
+        def run(indices: Sequence[int]) -> list[list[float]]:
+            """The log-probabilities of all but the first token of the sequences at `indices`."""
+            return self._later_log_probs(
+                prefix["input_ids"], step, [tokens[index] for index in indices]
+            )
+
+        input_names = frozenset(prefix)
+        waiting = [index for index, sequence in enumerate(tokens) if len(sequence) > 1]
+        waiting.sort(key=lambda index: -len(tokens[index]))  # the longest first
+        while waiting:
+            batch = _next_batch(waiting, tokens, prefix["input_ids"].shape[1])
+            try:
+                for indices, later_log_probs in self._batch_runner.run(batch, run):
+                    for index, later in zip(indices, later_log_probs, strict=True):
+                        log_probs[index] += later
+            except MemoryError:  # says nothing about the cache
+                raise
+            except Exception as error:  # each family raises its own class
+                if input_names in self._checked:
+                    raise
+                raise _CacheMistrusted(f"{type(error).__name__}: {error}") from error
+            if input_names not in self._checked:
+                # The longest of the batch, and its last row, which is furthest from the first and
+                # has most padding.
+                for index in {batch[0], batch[-1]}:
+                    reference = self.log_probs_token_by_token(prefix, tokens[index])
+                    self._require_agreement(reference, log_probs[index])
+                self._checked.add(input_names)
+            waiting = waiting[len(batch) :]
+        return log_probs
+
+    def log_probs_token_by_token(self, prefix: Inputs, tokens: Sequence[int]) -> list[float]:
+        """The log-probabilities of one sequence's tokens, each chosen for ``generate`` in turn.
+
+        Slow, and right for every model: the reference for the shared prefix.
+        """
+        remaining = iter(tokens)
+
+        def next_token(batch_index: int, generated: torch.Tensor) -> list[int]:
+            """The only token that ``generate`` may choose next."""
+            return [next(remaining)]
+
+        output = self._generate(
+            prefix,
+            max_new_tokens=len(tokens),
+            # Not by a logits processor: Janus's generate (transformers 5.24) drops those that it is
+            # given.
+            prefix_allowed_tokens_fn=next_token,
+            eos_token_id=None,
+        )
+        if output.sequences[0, -len(tokens) :].tolist() != list(tokens):
             raise RuntimeError(
                 f"generate of {type(self.model).__name__} does not generate the tokens that it must"
             )
-        return _token_log_probs(torch.cat(out.logits)[None], torch.tensor([list(ids)]))[0].tolist()
+        logits = torch.cat(output.logits)[None]
+        return _token_log_probs(logits, torch.tensor([list(tokens)]))[0].tolist()
 
-    def _generate(self, prefix: Inputs, **options: Any) -> Any:
+    def _generate(self, prefix: Inputs, **options: Any) -> GenerateOutput:
+        """Run ``generate`` greedily, whatever a checkpoint's own settings say, and keep logits."""
         return self.model.generate(
             **prefix,
             num_beams=1,
@@ -245,111 +248,152 @@ class Scorer:
             **options,
         )
 
-    def _prefill(self, prefix: Inputs) -> tuple[torch.Tensor, list[Step]]:
-        """The log-probabilities of the first answer token, [batch, vocabulary], and the step of
-        ``generate``.
+    def _prefill(self, prefix: Inputs) -> tuple[torch.Tensor, _Step | None]:
+        """Run the prompts, and see where ``generate`` stands behind them.
 
-        It alone knows each family's positions. There is no step if a part of the model has a
-        ``generate`` of its own.
+        Only ``generate`` knows each family's positions. So it generates one token, and its method
+        that prepares the next step is replaced meanwhile by one that also keeps that step.
+
+        Returns:
+            The log-probabilities of the first answer token, [batch, vocabulary], and the step; None
+            if the model leaves ``generate`` to a part of it, whose steps are not seen.
         """
-        steps: list[Step] = []
+        steps: list[_Step] = []
         update = self.model._update_model_kwargs_for_generation
 
-        def kept(outputs: Any, *args: Any, **options: Any) -> dict[str, Any]:
+        def update_and_keep(outputs: ModelOutput, *args: Any, **options: Any) -> dict[str, Any]:
+            """Do what the model's method does, and keep its result."""
             state = update(outputs, *args, **options)
-            steps.append((outputs, dict(state)))
+            steps.append(_Step(outputs, dict(state)))
             return state
 
-        self.model._update_model_kwargs_for_generation = kept
+        self.model._update_model_kwargs_for_generation = update_and_keep
         try:
-            out = self._generate(prefix, max_new_tokens=1)
+            output = self._generate(prefix, max_new_tokens=1)
         finally:
-            # Of the instance; the class keeps its own
+            # The instance has had an attribute of that name; its class has the method.
             del self.model._update_model_kwargs_for_generation
-        return functional.log_softmax(out.logits[0].float(), dim=-1), steps
+        first_log_probs = functional.log_softmax(output.logits[0].float(), dim=-1)
+        return first_log_probs, steps[0] if steps else None
 
-    def _after(
-        self, prefix: torch.Tensor, steps: list[Step], tokens: Sequence[Sequence[int]]
+    def _later_log_probs(
+        self, prompt_tokens: torch.Tensor, step: _Step | None, tokens: Sequence[Sequence[int]]
     ) -> list[list[float]]:
-        """The log-probabilities of all but the first token of each sequence, by one forward
-        pass.
+        """The log-probabilities of all but the first token of each sequence, by one forward pass.
+
+        Args:
+            prompt_tokens: of the prefix, [1, positions].
+            step: where ``generate`` stands after the prefix.
+            tokens: of each sequence, at least two.
         """
-        if not steps:
+        if step is None:
             raise TypeError("its generate is that of a part of it")
-        lengths = [len(ids) for ids in tokens]
-        padded = torch.tensor(
-            [[*ids, *[ids[-1]] * (max(lengths) - len(ids))] for ids in tokens], device=prefix.device
-        )
-        count = max(lengths) - 1
-        outputs, state = steps[0][0], dict(steps[0][1])
-        name = "cache" if "cache" in state else "past_key_values"  # before transformers 5.24
-        cache = SharedPrefix(state.get(name), len(tokens))
+        device = prompt_tokens.device
+        rows = len(tokens)
+        lengths = [len(sequence) for sequence in tokens]
+        longest = max(lengths)
+        # What pads a sequence needs no mask: it comes after all that is read from the sequence.
+        padded_rows: list[list[int]] = []
+        for sequence in tokens:
+            padding = [sequence[-1]] * (longest - len(sequence))
+            padded_rows.append([*sequence, *padding])
+        padded = torch.tensor(padded_rows, device=device)
+        state = self._state_after(step, prompt_tokens.shape[1], rows, longest - 1, device)
+        first_sequence = torch.cat([prompt_tokens, padded[:1, :-1]], dim=1)
+        model_inputs = self.model.prepare_inputs_for_generation(first_sequence, **state)
+        inputs = {name: for_rows(name, model_inputs[name], rows) for name in model_inputs}
+        inputs["input_ids"] = padded[:, :-1]
+        log_probs = _token_log_probs(self.model(**inputs).logits, padded[:, 1:]).tolist()
+        return [row[: length - 1] for row, length in zip(log_probs, lengths, strict=True)]
+
+    def _state_after(
+        self, step: _Step, prompt_length: int, rows: int, count: int, device: torch.device
+    ) -> dict[str, Any]:
+        """The keyword arguments of ``generate`` for one step over `count` tokens in each row.
+
+        Args:
+            step: where ``generate`` stands after the prefix.
+            prompt_length: tokens of the prefix.
+            rows: sequences that go on from it.
+            count: tokens of the longest sequence that the model reads.
+            device: that of the tokens.
+        """
+        state = dict(step.state)
+        # transformers 5.24 calls it cache, earlier versions past_key_values.
+        cache_name = "cache" if "cache" in state else "past_key_values"
+        cache = SharedPrefix(state.get(cache_name), rows)
+        # `step.state` is ready for one more token; masks and positions must cover all of them.
         for _ in range(count - 1):
             state = self.model._update_model_kwargs_for_generation(
-                outputs, state, is_encoder_decoder=False
+                step.outputs, state, is_encoder_decoder=False
             )
-        state[name] = cache
+        state[cache_name] = cache
         if "logits_to_keep" in state:
             state["logits_to_keep"] = count
         if "cache_position" in state:  # transformers 4
             state["cache_position"] = torch.arange(
-                prefix.shape[1], prefix.shape[1] + count, device=prefix.device
+                prompt_length, prompt_length + count, device=device
             )
         else:
             state["next_sequence_length"] = count
-        row = torch.cat([prefix, padded[:1, :-1]], dim=1)
-        inputs = self.model.prepare_inputs_for_generation(row, **state)
-        # What pads a text needs no mask: it comes after all that is read from it.
-        inputs = {name: _for_rows(name, value, len(tokens)) for name, value in inputs.items()}
-        inputs["input_ids"] = padded[:, :-1]
-        values = _token_log_probs(self.model(**inputs).logits, padded[:, 1:]).tolist()
-        return [row[: length - 1] for row, length in zip(values, lengths, strict=True)]
+        return state
 
-    def _as_read(self, inputs: Inputs, prompt: str) -> str:
-        """The prompt with the white space that the processor ends it with (PaliGemma: a line
-        break).
+    def _prompt_as_read(self, inputs: Inputs, prompt: str) -> str:
+        """The prompt as the model reads it.
+
+        Some processors add white space at its end (PaliGemma: a line break).
         """
-        end = self.tokenizer.decode(inputs["input_ids"][0, -1:])
-        return prompt + end if end.isspace() and not prompt.endswith(end) else prompt
+        last_text = self.tokenizer.decode(inputs["input_ids"][0, -1:])
+        if last_text.isspace() and not prompt.endswith(last_text):
+            return prompt + last_text
+        return prompt
 
-    def _agree(self, decoded: list[float], shared: list[float]) -> bool:
-        tolerance = TOLERANCE_FLOAT32 if self.model.dtype == torch.float32 else TOLERANCE_HALF
-        difference = sum(abs(a - b) for a, b in zip(decoded, shared, strict=True)) / len(decoded)
-        if difference <= tolerance:
-            return True
-        self._distrust(f"log-probabilities differ by {difference:.2g} nats per token")
-        return False
+    def _require_agreement(self, reference: Sequence[float], log_probs: Sequence[float]) -> None:
+        """Check log-probabilities by the shared prefix against a reference, token by token.
 
-    def _distrust(self, reason: str) -> None:
-        self.shared = False
-        logger.warning(
-            f"figlang_vlm: {type(self.model).__name__} cannot continue from the cache of images and"
-            f" prompt ({reason}). Each candidate is decoded token by token with images and prompt:"
-            " the scores are right, but this is slow"
-        )
+        Raises:
+            _CacheMistrusted: they differ by more than rounding explains.
+        """
+        is_float32 = self.model.dtype == torch.float32
+        tolerance = TOLERANCE_FLOAT32 if is_float32 else TOLERANCE_HALF
+        differences: list[float] = []
+        for reference_log_prob, log_prob in zip(reference, log_probs, strict=True):
+            differences.append(abs(reference_log_prob - log_prob))
+        mean_difference = sum(differences) / len(differences)
+        # A NaN is not within the tolerance.
+        if not mean_difference <= tolerance:
+            raise _CacheMistrusted(
+                f"log-probabilities differ by {mean_difference:.2g} nats per token"
+            )
 
 
-def _for_rows(name: str, value: Any, rows: int) -> Any:
-    """A model input of one row for `rows` rows; position ids may have the rows in their second
-    dimension.
+def _next_batch(
+    waiting: Sequence[int], tokens: Sequence[Sequence[int]], prompt_length: int
+) -> list[int]:
+    """The first sequences of those that wait, as many as one forward pass takes.
+
+    Sequences much shorter than the longest are left for a batch of their own, where less of it is
+    padding.
+
+    Args:
+        waiting: indices of sequences, the longest first.
+        tokens: of all sequences.
+        prompt_length: tokens of the prefix.
     """
-    if not isinstance(value, torch.Tensor) or value.dim() < 2:
-        return value
-    if (
-        name == "image_encoder_embeddings"
-    ):  # Idefics 1 views rows and pictures as one dimension, which needs copies
-        return value.repeat(rows, *[1] * (value.dim() - 1))
-    rows_at = value.dim() - 2 if name == "position_ids" else 0
-    if value.shape[rows_at] != 1:
-        return value
-    return value.expand(*value.shape[:rows_at], rows, *value.shape[rows_at + 1 :])
+    longest = len(tokens[waiting[0]])
+    most_rows = min(MAX_POSITIONS // (prompt_length + longest), MAX_TOKENS // longest)
+    candidates = waiting[: max(most_rows, 1)]
+    return [index for index in candidates if 3 * len(tokens[index]) >= 2 * longest]
 
 
-def _token_log_probs(logits: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:
-    """The log-probabilities in float32 of `ids` [rows, length] under `logits` [rows, length,
-    vocabulary].
+def _token_log_probs(logits: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+    """The log-probabilities in float32 of tokens, [rows, length].
+
+    Args:
+        logits: [rows, length, vocabulary].
+        tokens: [rows, length].
     """
     losses = functional.cross_entropy(
-        logits.float().flatten(0, 1), ids.to(logits.device).flatten(), reduction="none"
+        logits.float().flatten(0, 1), tokens.to(logits.device).flatten(), reduction="none"
     )
-    return -losses.view(ids.shape)
+    return -losses.view(tokens.shape)

@@ -287,7 +287,7 @@ def _difference(
         high=_none_for_nan(test.high),
         p_randomization=_none_for_nan(test.p_randomization),
         p_repeats=_none_for_nan(test.p_repeats),
-        smallest_detectable=_none_for_nan(test.smallest),
+        smallest_detectable=_none_for_nan(test.smallest_detectable),
     )
 
 

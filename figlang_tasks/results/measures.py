@@ -148,7 +148,7 @@ def _scope_texts() -> Mapping[str, str]:
     """The text of each scope; the first one if several benchmarks name a scope."""
     text_by_scope: dict[str, str] = {}
     for benchmark in benchmarks().values():
-        for scope, part in benchmark.parts.of.items():
+        for scope, part in benchmark.parts.by_scope.items():
             text_by_scope.setdefault(scope, part.name)
     return text_by_scope
 

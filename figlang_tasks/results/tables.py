@@ -92,4 +92,4 @@ def published_table(
 
 def markdown(table: pd.DataFrame) -> str:
     """A table of texts in Markdown, padded so that it reads well as plain text too."""
-    return text.table([list(table.columns), *table.to_numpy().tolist()])
+    return text.markdown_table([list(table.columns), *table.to_numpy().tolist()])

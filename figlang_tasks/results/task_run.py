@@ -14,7 +14,7 @@ from figlang_tasks.core import notes
 from figlang_tasks.core.benchmark import Benchmark, of_dataset
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import RunError
-from figlang_tasks.core.hub import OWN
+from figlang_tasks.core.hub import USER_ROWS
 from figlang_tasks.core.request import Request
 from figlang_tasks.core.text import listing
 from figlang_tasks.results.contradictions import find_contradictions
@@ -103,7 +103,7 @@ class TaskRun:
     @property
     def has_user_rows(self) -> bool:
         """Whether the rows are the user's own, in place of those of the release."""
-        return any(record.get("revision") == OWN for record in self.records)
+        return any(record.get("revision") == USER_ROWS for record in self.records)
 
     @property
     def sampling(self) -> str | None:

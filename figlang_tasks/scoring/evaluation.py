@@ -131,7 +131,7 @@ def guarded(
         return compute()
     except Exception:  # Whatever it is, the outputs of the run must still be written.
         logger.exception(f"figlang_tasks: {name} failed; {consequence}")
-        notes.note(f"{name} failed; {consequence}, see the log")
+        notes.note_failure(f"{name} failed; {consequence}, see the log")
         return fallback
 
 

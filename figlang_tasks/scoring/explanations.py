@@ -275,7 +275,7 @@ def _report_failure(error: BaseException, name: str, scheme: explained.Scheme) -
         f" {scheme.label_metric} counts labels alone. With saved samples (--log_samples) you can"
         f" add them later without the model: figlang score SAMPLES.jsonl --scorer {name}"
     )
-    notes.note(f"explanations were not scored, so {metrics} are missing")
+    notes.note_failure(f"explanations were not scored, so {metrics} are missing")
 
 
 DIGITS = 6

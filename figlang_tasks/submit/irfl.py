@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import figlang_tasks
 from figlang_tasks.benchmarks.irfl import tables
-from figlang_tasks.core.text import listing, table
+from figlang_tasks.core.text import listing, markdown_table
 from figlang_tasks.results import provenance
 from figlang_tasks.results.task_run import Run, TaskRun
 from figlang_tasks.scoring import OVERALL
@@ -145,7 +145,7 @@ def _row_table(model: str, tasks: Sequence[TaskRun], metric: str) -> str:
     values = [idiom_values["figurative"], idiom_values["figurative_literal"]]
     values += [_values_by_scope(task, metric)[OVERALL] for task in other_tasks]
     cells = [f"{100 * value:.1f}" for value in values]
-    return table([["Model", *COLUMNS], [model, *cells]])
+    return markdown_table([["Model", *COLUMNS], [model, *cells]])
 
 
 def _values_by_scope(task: TaskRun, metric: str) -> dict[str, float]:

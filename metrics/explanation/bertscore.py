@@ -1,5 +1,6 @@
-"""BERTScore F1 (Zhang et al. 2020, arXiv 1904.09675) for BERT and DeBERTa encoders: no idf, no
-baseline rescaling.
+"""BERTScore F1 (Zhang et al. 2020, arXiv 1904.09675) for BERT and DeBERTa encoders.
+
+Without idf weights, and without rescaling by a baseline.
 
 What the ``bert-score`` package computes, batched by a token budget and without its faults on
 transformers 5. The details that decide the last digits, as measured on that package (0.3.13): texts
@@ -11,9 +12,9 @@ depend on the other pairs of its batch.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch.nn.functional import pad
@@ -32,18 +33,43 @@ LAYERS = {
     "bert-base-uncased": 9,
     "bert-large-uncased": 18,
 }
-"""The layer that bert-score 0.3.13 takes of a model, chosen by its authors for its correlation with
-human judgement.
+"""The layer that bert-score 0.3.13 takes of a model.
+
+Its authors chose it for its correlation with human judgement.
 """
 
 _MODEL_TYPES = ("bert", "deberta")
 _TOKENIZERS = ({"tokenizer.json"}, {"vocab.txt"}, {"vocab.json", "merges.txt"})
+"""Each set of files is enough to make a tokenizer from."""
+
 _CHUNK = 8  # token budgets of embeddings held at a time
 
 
+class _Side(NamedTuple):
+    """The references, or the candidates, of a batch of pairs.
+
+    Attributes:
+        vectors: unit vectors of the tokens, padded with zeros, [pairs, length, width].
+        is_token: False for padding, [pairs, length].
+        weights: 1 for tokens of the text; 0 for [CLS], [SEP] and padding, [pairs, length].
+    """
+
+    vectors: torch.Tensor
+    is_token: torch.Tensor
+    weights: torch.Tensor
+
+
 class BertScore(PairModel):
-    """BERTScore F1, -1 to 1, with one model, cut at `layer` (1 is the first), whose vectors are
-    compared.
+    """BERTScore F1, -1 to 1, with one model.
+
+    Args:
+        located: the weights of the model.
+        layer: the layer whose vectors are compared, 1 for the first; those above are not loaded.
+        device, dtype: see `compute.Runner`.
+        cache: keeps the scores.
+
+    Raises:
+        WeightsError: the model is no BERT or DeBERTa, or lacks a tokenizer or the layer.
     """
 
     bounds = (-1.01, 1.01)
@@ -51,6 +77,7 @@ class BertScore(PairModel):
     def __init__(
         self, located: Located, layer: int, device: str, dtype: DType, cache: ScoreCache
     ) -> None:
+        """Check the model's configuration; its weights are loaded when they are needed."""
         _check_config(located, layer)
         super().__init__(
             f"bertscore:{located.identity},layer:{layer},idf:no,rescale:no,max:{MAX_TOKENS}",
@@ -58,72 +85,94 @@ class BertScore(PairModel):
             dtype,
             cache,
         )
-        self._located, self._layer = located, layer
+        self._located = located
+        self._layer = layer
 
-    def _computed(self, pairs: set[Pair]) -> Iterator[Mapping[Pair, float]]:
-        texts = list({text for pair in pairs for text in pair})
+    def _compute(self, pairs: set[Pair]) -> Iterator[Mapping[Pair, float]]:
+        """Yield the scores of all pairs, a chunk of similar length at a time."""
+        texts = list(_texts_of(pairs))
         ids = dict(zip(texts, self.token_ids(texts), strict=True))
-        full = [pair for pair in pairs if all(len(ids[text]) > 2 for text in pair)]
-        yield dict.fromkeys(pairs - set(full), 0.0)
+        # Besides [CLS] and [SEP], both texts have a token.
+        comparable = [pair for pair in pairs if all(len(ids[text]) > 2 for text in pair)]
+        yield dict.fromkeys(pairs - set(comparable), 0.0)
 
         def longest_first(pair: Pair) -> tuple[int, str, int, str]:
-            return -len(ids[pair[0]]), pair[0], -len(ids[pair[1]]), pair[1]
+            """The sort key of a pair, by which all pairs of a reference stand together."""
+            reference, candidate = pair
+            return -len(ids[reference]), reference, -len(ids[candidate]), candidate
 
-        # Memory trouble shows at once, and all pairs of a reference stand together.
-        for chunk in self._chunks(sorted(full, key=longest_first), ids):
+        # The longest first, so that trouble with the memory shows at once.
+        for chunk in self._chunks(sorted(comparable, key=longest_first), ids):
             yield self._match(chunk, ids, self._vectors(chunk, ids))
 
     def _chunks(
         self, pairs: Sequence[Pair], ids: Mapping[str, Sequence[int]]
     ) -> Iterator[list[Pair]]:
-        """Consecutive pairs whose texts have at most `_CHUNK` token budgets; those of a reference
-        stay together.
+        """Yield consecutive pairs whose texts have at most `_CHUNK` token budgets together.
+
+        The pairs of a reference stay together where they fit.
+
+        Args:
+            pairs: sorted, so that the pairs of a reference follow each other.
+            ids: the tokens of each text.
         """
         if not pairs:
             return
-        self.runner.model  # noqa: B018  (the budget depends on its device)
+        self.runner.model  # noqa: B018  (loads the model, whose device decides the budget)
         limit = _CHUNK * self.runner.budget
-        of_reference: dict[str, set[str]] = {}
+        texts_by_reference: dict[str, set[str]] = {}
         for pair in pairs:
-            of_reference.setdefault(pair[0], set()).update(pair)
+            texts_by_reference.setdefault(pair[0], set()).update(pair)
+
         chunk: list[Pair] = []
-        held: set[str] = set()
+        chunk_texts: set[str] = set()
         tokens = 0
         for pair in pairs:
-            added = set(pair) - held
-            ahead = added if chunk and chunk[-1][0] == pair[0] else of_reference[pair[0]] - held
-            if chunk and tokens + sum(len(ids[text]) for text in ahead) > limit:
+            reference = pair[0]
+            new_texts = set(pair) - chunk_texts
+            # At the first pair of a reference, all its pairs must fit.
+            is_same_reference = bool(chunk) and chunk[-1][0] == reference
+            needed_texts = (
+                new_texts if is_same_reference else texts_by_reference[reference] - chunk_texts
+            )
+            if chunk and tokens + sum(len(ids[text]) for text in needed_texts) > limit:
                 yield chunk
-                chunk, held, tokens = [], set(), 0
-                added = set(pair)
+                chunk = []
+                chunk_texts = set()
+                tokens = 0
+                new_texts = set(pair)
             chunk.append(pair)
-            held |= added
-            tokens += sum(len(ids[text]) for text in added)
+            chunk_texts |= new_texts
+            tokens += sum(len(ids[text]) for text in new_texts)
         yield chunk
 
     def _vectors(
         self, chunk: Sequence[Pair], ids: Mapping[str, Sequence[int]]
     ) -> dict[str, torch.Tensor]:
-        """Unit vectors of the texts of a chunk, each encoded once."""
-        todo = sorted(
-            {text for pair in chunk for text in pair}, key=lambda text: (-len(ids[text]), text)
-        )
+        """The unit vectors [tokens, width] of the texts of a chunk; each text is encoded once."""
+        texts = sorted(_texts_of(chunk), key=lambda text: (-len(ids[text]), text))
         vectors: dict[str, torch.Tensor] = {}
 
         def encode(start: int, stop: int) -> list[torch.Tensor]:
-            return self._encode([ids[text] for text in todo[start:stop]])
+            return self._encode([ids[text] for text in texts[start:stop]])
 
-        for start, stop, batch in self.runner.batches([len(ids[text]) for text in todo], encode):
-            vectors |= zip(todo[start:stop], batch, strict=True)
+        lengths = [len(ids[text]) for text in texts]
+        for start, stop, batch in self.runner.batches(lengths, encode):
+            vectors |= zip(texts[start:stop], batch, strict=True)
         return vectors
 
     def _encode(self, ids: Sequence[Sequence[int]]) -> list[torch.Tensor]:
-        """float32 unit vectors [tokens, width] of each text."""
+        """The float32 unit vectors [tokens, width] of each text.
+
+        Raises:
+            ArithmeticError: a vector is not finite.
+        """
         device = self.runner.device
         input_ids = pad_ids(ids, self._tokenizer.pad_token_id, device)
         mask = pad_ids([[1] * len(row) for row in ids], 0, device)
         hidden = self.runner.model(input_ids, mask).float()
         unit = hidden / hidden.norm(dim=-1, keepdim=True)
+        # Copies without padding, so that the padded batch can go.
         vectors = [unit[row, : len(tokens)].clone() for row, tokens in enumerate(ids)]
         if not all(bool(torch.isfinite(vector).all()) for vector in vectors):
             raise ArithmeticError(
@@ -140,16 +189,18 @@ class BertScore(PairModel):
         """BERTScore F1 of the pairs of a chunk, by greedy matching of their vectors."""
         lengths = [max(len(ids[text]) for text in pair) for pair in chunk]
         order = sorted(range(len(chunk)), key=lambda index: (-lengths[index], index))
+        sorted_pairs = [chunk[index] for index in order]
         scores: dict[Pair, float] = {}
 
         def match(start: int, stop: int) -> list[float]:
-            batch = [chunk[index] for index in order[start:stop]]
-            return self._f1(
-                *(self._side([pair[side] for pair in batch], ids, vectors) for side in (0, 1))
-            )
+            batch = sorted_pairs[start:stop]
+            references = self._side([reference for reference, _ in batch], ids, vectors)
+            candidates = self._side([candidate for _, candidate in batch], ids, vectors)
+            return self._f1(references, candidates)
 
-        for start, stop, values in self.runner.batches([lengths[index] for index in order], match):
-            scores |= zip((chunk[index] for index in order[start:stop]), values, strict=True)
+        sorted_lengths = [lengths[index] for index in order]
+        for start, stop, batch_scores in self.runner.batches(sorted_lengths, match):
+            scores |= zip(sorted_pairs[start:stop], batch_scores, strict=True)
         return scores
 
     def _side(
@@ -157,46 +208,57 @@ class BertScore(PairModel):
         texts: Sequence[str],
         ids: Mapping[str, Sequence[int]],
         vectors: Mapping[str, torch.Tensor],
-    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Padded vectors [n, length, width], mask [n, length] and token weights [n, length] of one
-        side of a batch.
-        """
+    ) -> _Side:
+        """The references, or the candidates, of a batch, padded to equal length."""
         device = self.runner.device
         width = padded(max(len(ids[text]) for text in texts))
-        stacked = torch.stack(
-            [pad(vectors[text].to(device), (0, 0, 0, width - len(ids[text]))) for text in texts]
-        )
+        padded_vectors: list[torch.Tensor] = []
+        ones: list[list[int]] = []
+        token_weights: list[list[int]] = []
         weightless = (self._tokenizer.cls_token_id, self._tokenizer.sep_token_id)
-        mask = pad_ids([[1] * len(ids[text]) for text in texts], 0, device).bool()
-        weights = pad_ids(
-            [[int(token not in weightless) for token in ids[text]] for text in texts], 0, device
+        for text in texts:
+            tokens = ids[text]
+            padding = (0, 0, 0, width - len(tokens))  # none in a vector, zeros behind the last
+            padded_vectors.append(pad(vectors[text].to(device), padding))
+            ones.append([1] * len(tokens))
+            token_weights.append([int(token not in weightless) for token in tokens])
+        return _Side(
+            vectors=torch.stack(padded_vectors),
+            is_token=pad_ids(ones, 0, device).bool(),
+            weights=pad_ids(token_weights, 0, device).float(),
         )
-        return stacked, mask, weights.float()
 
     @staticmethod
-    def _f1(
-        reference: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
-        candidate: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
-    ) -> list[float]:
-        ref, ref_mask, ref_weights = reference
-        cand, cand_mask, cand_weights = candidate
-        similarity = torch.bmm(cand, ref.transpose(1, 2))
-        similarity = similarity.masked_fill(
-            ~(cand_mask[:, :, None] & ref_mask[:, None, :]), -torch.inf
-        )
+    def _f1(reference: _Side, candidate: _Side) -> list[float]:
+        """BERTScore F1 of each pair of a batch.
+
+        With x the vectors of the reference, y those of the candidate, and w their weights::
+
+            precision = sum over y of w_y * max over x of (x . y) / sum of w_y
+            recall = sum over x of w_x * max over y of (x . y) / sum of w_x
+            F1 = 2 * precision * recall / (precision + recall)
+        """
+        similarity = torch.bmm(candidate.vectors, reference.vectors.transpose(1, 2))
+        are_tokens = candidate.is_token[:, :, None] & reference.is_token[:, None, :]
+        similarity = similarity.masked_fill(~are_tokens, -torch.inf)
         # A padded token has no match at all (-inf) and no weight: 0 for both, or their product is
         # NaN.
-        best_of_cand = similarity.amax(dim=2).masked_fill(~cand_mask, 0)
-        best_of_ref = similarity.amax(dim=1).masked_fill(~ref_mask, 0)
-        precision = (best_of_cand * cand_weights).sum(1) / cand_weights.sum(1)
-        recall = (best_of_ref * ref_weights).sum(1) / ref_weights.sum(1)
+        best_of_candidate = similarity.amax(dim=2).masked_fill(~candidate.is_token, 0)
+        best_of_reference = similarity.amax(dim=1).masked_fill(~reference.is_token, 0)
+        precision = (best_of_candidate * candidate.weights).sum(1) / candidate.weights.sum(1)
+        recall = (best_of_reference * reference.weights).sum(1) / reference.weights.sum(1)
         f1 = 2 * precision * recall / (precision + recall)
         # 0 / 0: nothing but [CLS] and [SEP] on a side, or no similarity at all. The package makes
         # it 0 as well.
         return torch.where(f1.isfinite(), f1, torch.zeros_like(f1)).tolist()
 
     @cached_property
-    def _tokenizer(self) -> Any:
+    def _tokenizer(self) -> Any:  # transformers has no useful type for all tokenizers
+        """The model's tokenizer, loaded at the first call.
+
+        Raises:
+            WeightsError: it knows no words.
+        """
         from transformers import AddedToken, AutoTokenizer
 
         folder = self._located.folder
@@ -214,10 +276,12 @@ class BertScore(PairModel):
         return tokenizer
 
     def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """The ids of each text, with [CLS] and [SEP], cut to `MAX_TOKENS`."""
         inputs = [tokenizer_input(text) for text in texts]
         return self._tokenizer(inputs, truncation=True, max_length=MAX_TOKENS)["input_ids"]
 
     def _load(self, dtype: torch.dtype) -> torch.nn.Module:
+        """Load the encoder up to `layer`, with weights of a dtype."""
         from transformers import AutoConfig, BertModel, DebertaModel
 
         config = AutoConfig.from_pretrained(self._located.folder)
@@ -226,7 +290,15 @@ class BertScore(PairModel):
             model = load(BertModel, self._located, config, dtype, add_pooling_layer=False)
         else:
             model = load(DebertaModel, self._located, config, dtype)
-        return Encoder(model, padded(MAX_TOKENS))
+        return Encoder(model, longest=padded(MAX_TOKENS))
+
+
+def _texts_of(pairs: Iterable[Pair]) -> set[str]:
+    """All references and candidates of pairs."""
+    texts: set[str] = set()
+    for pair in pairs:
+        texts.update(pair)
+    return texts
 
 
 def tokenizer_input(text: str) -> str:
@@ -235,9 +307,13 @@ def tokenizer_input(text: str) -> str:
 
 
 def _check_config(located: Located, layer: int) -> None:
+    """Raise WeightsError unless the model is a BERT or DeBERTa with a tokenizer and this layer."""
     config = read_config(located)
-    # Without all files of one kind, libraries make a tokenizer that knows no word.
-    if not any(all((located.folder / name).is_file() for name in names) for names in _TOKENIZERS):
+    # Without all files of one set, libraries make a tokenizer that knows no word.
+    has_tokenizer = any(
+        all((located.folder / name).is_file() for name in names) for names in _TOKENIZERS
+    )
+    if not has_tokenizer:
         raise WeightsError(
             f"{located.folder} holds no tokenizer (tokenizer.json, vocab.txt, or vocab.json with"
             " merges.txt): put all files of the model's repository there"

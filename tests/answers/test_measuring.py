@@ -1,6 +1,4 @@
-"""tools/readings.py: a reader looks better or worse than it is, or a wrong file is measured, if
-these tests fail.
-"""
+"""tools/readings.py makes a reader look better or worse, or reads a wrong file, if this fails."""
 
 from __future__ import annotations
 
@@ -9,7 +7,6 @@ import json
 import runpy
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from commands import cells
@@ -23,7 +20,7 @@ def first_letter(output, options):
     letters = [letter for letter in "ABCD"[:options] if letter in output]
     return letters[0] if letters else None
 def by_text(output, options, texts=()):
-    return next((place for place, text in enumerate(texts) if text in output), None)
+    return next((number for number, text in enumerate(texts) if text in output), None)
 def always_second(output, options):
     return SimpleNamespace(value=1, rule="second")
 def is_supported(output):
@@ -50,25 +47,23 @@ ANSWERS = (
 
 
 @pytest.fixture
-def measured(
+def measure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., list[str]]:
-    """Run the tool on some lines in a folder with READERS, and return the parts of what it
-    prints.
-    """
+    """Runs the tool on a file of lines beside READERS, and returns the parts that it prints."""
     (tmp_path / "rules.py").write_text(READERS)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
 
-    def measure(lines: Iterable[Any], *options: str) -> list[str]:
+    def run_tool(lines: Iterable[object], *options: str) -> list[str]:
         (tmp_path / "answers.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
         main(["answers.jsonl", *options])
         return capsys.readouterr().out.strip().split("\n\n")
 
-    return measure
+    return run_tool
 
 
-def test_shares_of_several_readers_by_hand(measured: Callable[..., list[str]]) -> None:
+def test_shares_of_several_readers_by_hand(measure: Callable[..., list[str]]) -> None:
     readers = [
         "--reader",
         "rules:first_letter",
@@ -77,7 +72,7 @@ def test_shares_of_several_readers_by_hand(measured: Callable[..., list[str]]) -
         "--peer",
         "rules:always_second",
     ]
-    title, table, by_rule = measured(ANSWERS, *readers)
+    title, table, by_rule = measure(ANSWERS, *readers)
     assert title == "## answers.jsonl"
     head, _, *lines = cells(table)
     assert head == [
@@ -99,8 +94,8 @@ def test_shares_of_several_readers_by_hand(measured: Callable[..., list[str]]) -
     ]
 
 
-def test_a_line_for_each_value_of_a_field(measured: Callable[..., list[str]]) -> None:
-    _, _, by_model = measured(ANSWERS, "--reader", "rules:first_letter", "--by", "model")
+def test_a_line_for_each_value_of_a_field(measure: Callable[..., list[str]]) -> None:
+    _, _, by_model = measure(ANSWERS, "--reader", "rules:first_letter", "--by", "model")
     assert cells(by_model)[2:] == [
         ["one", "rules:first_letter", "7", "100.00", "0.00", "0.00", "1", "100.00"],
         ["two", "rules:first_letter", "3", "33.33", "33.33", "33.33", "0", ""],
@@ -108,10 +103,10 @@ def test_a_line_for_each_value_of_a_field(measured: Callable[..., list[str]]) ->
 
 
 def test_rows_that_were_not_read_rightly_are_shown_wrong_ones_first(
-    measured: Callable[..., list[str]],
+    measure: Callable[..., list[str]],
 ) -> None:
-    *_, shown = measured(ANSWERS, "--reader", "rules:first_letter", "--show", "3")
-    assert shown.splitlines() == [
+    *_, unread_rows = measure(ANSWERS, "--reader", "rules:first_letter", "--show", "3")
+    assert unread_rows.splitlines() == [
         "--- answers.jsonl, line 5: wrong: read A (rule unknown), answer C",
         "C, not A",
         "--- answers.jsonl, line 3: invented: read A (rule unknown), answer several",
@@ -166,27 +161,26 @@ def test_rows_that_were_not_read_rightly_are_shown_wrong_ones_first(
 )
 def test_our_readers_of_each_kind(
     kind: str,
-    lines: list[Any],
+    lines: list[object],
     options: list[str],
     expected: list[str],
-    measured: Callable[..., list[str]],
+    measure: Callable[..., list[str]],
 ) -> None:
-    _, table, *_ = measured(lines, "--kind", kind, *options)
+    _, table, *_ = measure(lines, "--kind", kind, *options)
     assert cells(table)[2][1:] == expected
 
 
-def test_accuracies_beside_those_of_the_authors(measured: Callable[..., list[str]]) -> None:
+def test_accuracies_beside_those_of_the_authors(measure: Callable[..., list[str]]) -> None:
     lines = []
     for model, outputs, by_authors in (
         ("one", "ABBB", "ABAZ"),
         ("two", "BBBA", "BBBA"),
         ("three", "AAAA", "ABAA"),
     ):
-        for output, other, gold in zip(outputs, by_authors, "AABA", strict=True):
-            lines.append(
-                {"output": output, "options": 2, "gold": gold, "by_authors": other, "model": model}
-            )
-    _, table, conclusion = measured(lines, "--accuracy", "--reader", "rules:first_letter")
+        for output, reading, gold in zip(outputs, by_authors, "AABA", strict=True):
+            line = {"output": output, "options": 2, "gold": gold, "by_authors": reading}
+            lines.append({**line, "model": model})
+    _, table, conclusion = measure(lines, "--accuracy", "--reader", "rules:first_letter")
     assert cells(table)[0] == ["model", "answers", "authors %", "rules:first_letter %"]
     assert cells(table)[2:] == [
         ["one", "4", "25.0", "50.0 (+25.0)"],
@@ -202,19 +196,19 @@ def test_accuracies_beside_those_of_the_authors(measured: Callable[..., list[str
     )
 
 
-def test_accuracies_alone(measured: Callable[..., list[str]]) -> None:
+def test_accuracies_alone(measure: Callable[..., list[str]]) -> None:
     lines = [
         {"output": "A", "options": 2, "gold": "A"},
         {"output": "?", "options": 2, "gold": "B", "count": 3},
     ]
-    _, table = measured(lines, "--accuracy", "--reader", "rules:first_letter")
+    _, table = measure(lines, "--accuracy", "--reader", "rules:first_letter")
     assert cells(table)[2:] == [["all", "4", "25.0"]]
 
 
 def test_a_compressed_file(
-    tmp_path: Path, measured: Callable[..., list[str]], capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, measure: Callable[..., list[str]], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    plain = measured(ANSWERS)
+    plain = measure(ANSWERS)
     content = (tmp_path / "answers.jsonl").read_bytes()
     (tmp_path / "more.jsonl.gz").write_bytes(gzip.compress(content, mtime=0))
     main(["more.jsonl.gz"])
@@ -268,10 +262,10 @@ GOOD = {"output": "B", "options": 4, "answer": "B"}
     ],
 )
 def test_what_is_wrong_is_named(
-    line: Any, options: list[str], message: str, measured: Callable[..., list[str]]
+    line: object, options: list[str], message: str, measure: Callable[..., list[str]]
 ) -> None:
     with pytest.raises(SystemExit, match=f"^readings: .*{message}"):
-        measured([GOOD, line], *options)
+        measure([GOOD, line], *options)
 
 
 @pytest.mark.parametrize(

@@ -1,35 +1,17 @@
-"""A model's own next question is read as its answer, or a row's label decides what is read, if this
-fails.
-"""
+"""An invented question is read as an answer, or an answer is cut short, if this fails."""
 
 from __future__ import annotations
 
 import copy
 import json
 import pickle
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache, partial
-from typing import Any, NamedTuple
 
 import pytest
-from demo_runs import mini_tasks, task_manager
-from lmms_eval.tasks import get_task_dict
 
-from figlang_tasks.answers.next_question import (
-    Output,
-    before_next_question,
-    whole,
-    without_next_questions,
-)
-from figlang_tasks.benchmarks.admire import tasks as admire
-from figlang_tasks.benchmarks.columbus import tasks as columbus
-from figlang_tasks.benchmarks.flute import tasks as flute
-from figlang_tasks.benchmarks.nycc import tasks as nycc
+from figlang_tasks.answers.next_question import Output, before_next_question, whole
 from figlang_tasks.benchmarks.vflute import tasks as vflute
-from figlang_tasks.harness.judgement import JudgedTask
-from figlang_tasks.scoring import process_results
 
-# --- where an answer ends ---
+# --- the questions ---
 
 FLUTE = (
     'Does the sentence "He is up." entail or contradict the sentence "He is down."? Please answer'
@@ -104,7 +86,10 @@ QUESTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "metaclue classify": (CLASSIFY, ()),
 }
 
-CUT = [  # prompt, answer, what the model goes on with
+# --- where an answer ends ---
+
+# The name of a question, the answer, and the continuation that is cut off
+CUT = [
     ("flute", "Contradicts. Up is not down.", f"\n{SHE}\nEntails."),
     ("flute", "Contradicts. Up is not down.", f"\n\nQuestion: {SHE}\nAnswer: Entails."),
     ("flute", "Contradicts. Up is not down.", f"\n\n2. {SHE}\nEntails."),
@@ -185,20 +170,22 @@ CUT = [  # prompt, answer, what the model goes on with
 ]
 
 
-@pytest.mark.parametrize(("prompt", "answer", "more"), CUT)
-def test_an_answer_ends_where_the_model_goes_on(prompt: str, answer: str, more: str) -> None:
-    text, shown_texts = QUESTIONS[prompt]
-    output = before_next_question(answer + more, [text], shown_texts)
-    assert (output, whole(output)) == (answer, answer + more)
-
-
-@pytest.mark.parametrize(("prompt", "answer", "more"), CUT)
-def test_the_first_of_several_next_questions_ends_an_answer(
-    prompt: str, answer: str, more: str
+@pytest.mark.parametrize(("question", "answer", "continuation"), CUT)
+def test_an_answer_ends_where_the_model_goes_on(
+    question: str, answer: str, continuation: str
 ) -> None:
-    text, shown_texts = QUESTIONS[prompt]
-    output = f"{answer}{more}\n\nUSER: And this one?\nASSISTANT: Yes.{more}"
-    assert before_next_question(output, [text], shown_texts) == answer
+    prompt, shown_texts = QUESTIONS[question]
+    output = before_next_question(answer + continuation, [prompt], shown_texts)
+    assert (output, whole(output)) == (answer, answer + continuation)
+
+
+@pytest.mark.parametrize(("question", "answer", "continuation"), CUT)
+def test_the_first_of_several_next_questions_ends_an_answer(
+    question: str, answer: str, continuation: str
+) -> None:
+    prompt, shown_texts = QUESTIONS[question]
+    output = f"{answer}{continuation}\n\nUSER: And this one?\nASSISTANT: Yes.{continuation}"
+    assert before_next_question(output, [prompt], shown_texts) == answer
 
 
 UNCUT = [
@@ -263,291 +250,45 @@ UNCUT = [
 ]
 
 
-@pytest.mark.parametrize(("prompt", "output"), UNCUT)
-def test_an_answer_does_not_end_at_what_is_no_next_question(prompt: str, output: str) -> None:
-    text, shown_texts = QUESTIONS[prompt]
-    assert before_next_question(output, [text], shown_texts) is output
+@pytest.mark.parametrize(("question", "output"), UNCUT)
+def test_an_answer_does_not_end_at_what_is_no_next_question(question: str, output: str) -> None:
+    prompt, shown_texts = QUESTIONS[question]
+    assert before_next_question(output, [prompt], shown_texts) is output
+
+
+LEADS = (
+    "",
+    "Sure!\n",
+    "A man bites.\n\n",
+    "The question is:\n\n",
+    "The task.\n\nQuestion: ",
+    "Hm.\n> ",
+)
 
 
 def test_the_own_question_in_each_wording_of_vflute_ends_nothing() -> None:
-    doc: dict[str, Any] = {"claim": "The boss is a shark.", "instruction": 2}
-    wordings = vflute.other_wordings(doc)
-    others = vflute.other_wordings({"claim": "A cat sleeps on the roof."})
+    claim = "The boss is a shark."
+    wordings = vflute.other_wordings({"claim": claim, "instruction": 2})
     assert len(set(wordings)) == 21
-    for number, wording in enumerate(wordings):
-        for lead in (
-            "",
-            "Sure!\n",
-            "A man bites.\n\n",
-            "The question is:\n\n",
-            "The task.\n\nQuestion: ",
-            "Hm.\n> ",
-        ):
+    for wording in wordings:
+        for lead in LEADS:
             output = f"{lead}{wording}\n\nHe bites.\nLABEL: entailment"
-            assert before_next_question(output, [wording], shown_texts=[doc["claim"]]) is output
-        asked = [VFLUTE, *wordings]
-        assert (
-            before_next_question(f"LABEL: entailment\n{others[number]}", asked, [doc["claim"]])
-            == "LABEL: entailment"
-        )
+            assert before_next_question(output, [wording], shown_texts=[claim]) is output
 
 
-# --- what readers and papers' own rules get ---
-
-
-@cache
-def mini(name: str) -> Any:
-    return get_task_dict([name], task_manager(mini_tasks(), "figlang_random"), "simple")[name]
-
-
-def first_row(name: str) -> dict[str, Any]:
-    return dict(next(iter(mini(name).test_docs())))
+def test_the_question_of_another_row_in_each_wording_of_vflute_ends_an_answer() -> None:
+    claim = "The boss is a shark."
+    prompts = [VFLUTE, *vflute.other_wordings({"claim": claim, "instruction": 2})]
+    next_questions = vflute.other_wordings({"claim": "A cat sleeps on the roof."})
+    assert len(next_questions) == len(prompts) - 1
+    for next_question in next_questions:
+        output = f"LABEL: entailment\n{next_question}"
+        assert before_next_question(output, prompts, [claim]) == "LABEL: entailment"
 
 
 def test_a_copy_has_all_of_an_output() -> None:
     output = Output("B", "B\n\nQuestion: and now?")
-    for same in (copy.deepcopy(output), pickle.loads(pickle.dumps(output))):
-        assert (same, same.whole) == ("B", "B\n\nQuestion: and now?")
+    for copied in (copy.deepcopy(output), pickle.loads(pickle.dumps(output))):
+        assert (copied, copied.whole) == ("B", "B\n\nQuestion: and now?")
     assert json.dumps([output]) == '["B"]'
     assert (whole("B"), whole(None)) == ("B", None)
-
-
-def test_the_released_rule_reads_on_and_the_careful_reader_does_not() -> None:
-    doc = first_row("figlang_mini_flute") | {"premise": "He is up.", "hypothesis": "He is down."}
-    output = f"Contradicts. Up is not down.\n\n{SHE}\nEntails. Both are music."
-    record = flute.lm_eval_process_results(doc, [output])["sample"]
-    assert (record["predicted_official"], record["predicted_strict"]) == (1, 0)
-
-
-def test_the_answer_of_two_calls_is_cut_in_each_wording() -> None:
-    doc = first_row("figlang_mini") | {"claim": "The boss is a shark."}
-    answer = f"He bites.\nLABEL: entailment\n\n{CAT}\nLABEL: contradiction"
-    output = json.dumps({"scene_graph": "{}", "answer": answer})
-    record = vflute.scene_graph_process_results(doc, [output])["sample"]
-    assert (record["predicted"], record["predicted_strict"]) == (0, 1)
-
-
-# --- of every benchmark ---
-
-
-class Kind(NamedTuple):
-    """A kind of task: how it is asked and judged, two answers to it, and two rows."""
-
-    prompt: Callable[[Any], str]
-    judge: Callable[[Any, str], dict[str, Any]]
-    answers: tuple[str, str]
-    docs: list[dict[str, Any]]
-
-
-MINI = {
-    "figlang_mini": ("It bites.\nLABEL: contradiction", "It does.\nLABEL: entailment"),
-    "mini_2shot": ("It bites.\nLABEL: contradiction", "It does.\nLABEL: entailment"),
-    "figlang_mini_flute": ("Contradicts. Both cannot hold.", "Entails. They say the same."),
-    "mini_flute_v1": ("Yes. Both cannot hold.", "No."),
-    "figlang_mini_nykms_metaphor": ("1. Yes\n2. flat\n3. It is dull.\n4. A pun.", "1. No"),
-    "figlang_mini_nykms_metaphor_text": ("1. Yes\n2. flat\n3. It is dull.\n4. A pun.", "1. No"),
-    "mini_nykms_mw": ("The lamp", "The bear"),
-    "figlang_mini_irfl_detect_idiom": ("The answer is B.", "The answer is C."),
-    "figlang_mini_irfl_retrieve_metaphor": ("Yes, it does.", "No, it does not."),
-    "figlang_mini_metaclue_classify_literal": ("Yes.", "No."),
-    "figlang_mini_metaclue_caption": (
-        "the car is as fast as a cheetah",
-        "the phone is as thin as paper",
-    ),
-    "figlang_mini_metaclue_vqa": ("a cheetah", "paper"),
-    "figlang_mini_metaclue_retrieve_swap": ("2", "1"),
-    "figlang_mini_metaclue_localize": (
-        '[{"bbox_2d": [1, 2, 300, 400]}]',
-        '[{"bbox_2d": [500, 600, 700, 800]}]',
-    ),
-}
-DATA = {"dataset": "x", "unit": "u", "family": "u", "fold": "0", "sense": "literal"}
-SNAIL = {
-    **DATA, "request": "NYCC,config=ranking,fold=0", "id": "nycc-ranking-17",
-    "data": "NYCC/ranking:0", "config": "ranking", "label": "A", "winner_source": "crowd_winner",
-    "location": "a garden", "description": "A snail wears a watch.",
-    "uncanny_description": "It has no wrist.", "entities": ["Snail", "Watch"],
-    "captions": ["I have no time.", "It is late."],
-}  # fmt: skip
-BEAR = {
-    "location": "a bar",
-    "description": "A bear drinks.",
-    "captions": ["Bear with me.", "Too cold?"],
-    "label": "B",
-}
-JETS = {
-    **DATA, "request": "COLUMBUS,order=benchmark", "id": "jet_set", "data": "COLUMBUS/benchmark:0",
-    "kind": "text", "overlap": True, "answer": "B",
-    "candidates": ["jet lag", "jet set", "jet stream", "jet ski"],
-}  # fmt: skip
-MOONS = {"candidates": ["half moon", "over the moon", "moon over", "moonlight"], "answer": "A"}
-NAMES = [f"{number}.png" for number in range(5)]
-GREASE = {
-    **DATA, "request": "AdMIRe,table=en_test,shown=pictures", "id": "elbow grease",
-    "data": "AdMIRe/en_test:0", "compound": "elbow grease", "shown": "pictures",
-    "sentence": "It took elbow grease to win.", "captions": [], "paths": NAMES, "names": NAMES,
-    "order": NAMES,
-}  # fmt: skip
-COLD = {"compound": "cold feet", "sentence": "She got cold feet.", "id": "cold feet"}
-OTHERS: dict[str, tuple[Any, dict[str, Any], tuple[str, str], list[dict[str, Any]]]] = {
-    "nycc": (
-        nycc,
-        {},
-        ("Snails are slow. Answer: B", "It is a pun. Answer: A"),
-        [SNAIL, SNAIL | BEAR],
-    ),
-    "columbus": (columbus, {"prompt": "rebus"}, ("(B)", "(C)"), [JETS, JETS | MOONS]),
-    "admire": (
-        admire,
-        {"prompt": "rank"},
-        ("B, A, C, E, D", "C, D, E, A, B"),
-        [GREASE, GREASE | COLD],
-    ),
-}
-KINDS = [*MINI, *OTHERS]
-
-
-def record_in_a_run(task: Any, doc: Any, output: str) -> dict[str, Any]:
-    """The record of an answer as a run makes it."""
-    record: dict[str, Any] = (
-        JudgedTask(copy.copy(task)).process_results(doc, [output])["sample"].record
-    )
-    return record
-
-
-def kind(name: str) -> Kind:
-    if name in MINI:
-        task = mini(name)
-        docs = [dict(doc) for doc in task.test_docs()]
-        return Kind(task.doc_to_text, partial(record_in_a_run, task), MINI[name], docs)
-    module, options, answers, docs = OTHERS[name]
-    doc_to_text = partial(module.doc_to_text, lmms_eval_specific_kwargs=options)
-
-    def judge(doc: Any, output: str) -> dict[str, Any]:
-        outputs = without_next_questions(doc, [output], doc_to_text, module.shown_texts)
-        record: dict[str, Any] = process_results(doc, outputs)["sample"]
-        return record
-
-    return Kind(doc_to_text, judge, answers, docs)
-
-
-def other_row(asked: Kind) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A row, and one whose prompt is another, if there is one."""
-    row = asked.docs[0]
-    others = [doc for doc in asked.docs if asked.prompt(doc) != asked.prompt(row)]
-    return row, [*others, asked.docs[1]][0]
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_the_answer_to_the_prompt_of_another_row_is_not_read(name: str) -> None:
-    asked = kind(name)
-    row, other = other_row(asked)
-    answer, next_answer = asked.answers
-    for more in (asked.prompt(other), f"Question: {asked.prompt(other)}\nAnswer:"):
-        assert given(asked, name, row, f"{answer}\n\n{more}\n{next_answer}") == [answer]
-
-
-def given(asked: Kind, name: str, row: dict[str, Any], output: str) -> list[str]:
-    """What the benchmark's function gets of an output."""
-    if name in OTHERS:
-        return without_next_questions(row, [output], asked.prompt, OTHERS[name][0].shown_texts)
-    outputs: list[str] = []
-
-    def keep(_: object, results: list[str]) -> dict[str, Any]:
-        outputs.extend(results)
-        return {}
-
-    task = copy.copy(mini(name))
-    task.process_results = keep
-    JudgedTask(task).process_results(row, [output])
-    return outputs
-
-
-def constructed(asked: Kind, row: dict[str, Any], other: dict[str, Any]) -> Iterator[str]:
-    """Yield outputs that repeat the question, go on with another one, or do neither."""
-    prompt, next_prompt = asked.prompt(row), asked.prompt(other)
-    last_line = prompt.strip().splitlines()[-1]
-    for answer, next_answer in (asked.answers, asked.answers[::-1]):
-        for lead in (
-            "",
-            "Sure.\n\n",
-            "It shows a snail.\n\n",
-            "The question is:\n\n",
-            "Again.\n\nQuestion: ",
-        ):
-            yield f"{lead}{prompt}\n\n{answer}"
-            yield f"{lead}{last_line} A plays on time.\n\n{answer}"
-        for lead in (
-            "",
-            "Question: ",
-            "Question 2: ",
-            "Q: ",
-            "<image>\n",
-            "USER: ",
-            "2. ",
-            "Claim: ",
-        ):
-            yield f"{answer}\n\n{lead}{next_prompt}\n{next_answer}"
-            yield f"It shows a snail.\n{answer}\n{lead}{last_line}\n{next_answer}"
-        for words in (
-            "Which of the 2 options is funnier? A plays on time.",
-            "Does the image help? It does.",
-        ):
-            yield f"It shows a snail.\n\n{words}\n\nAnswer: {answer}"
-
-
-NOT_SHOWN: Mapping[str, tuple[Any, ...]] = {
-    "id": ("A", "the", "image"),
-    "explanation": ("the", "It is.", "contradict"),
-    "references": (["the"], ["a cheetah"], ["is"]),
-    "config": ("ranking", "ranking_1", "ranking_2"),
-    "positive": (True, False),
-    "metaphor": (True, False),
-    "order": (NAMES, NAMES[::-1]),
-    "winner_source": ("A", "the"),
-}
-LABELS = (
-    ("A", "B"),
-    (0, 1),
-    (1, 2, 3),
-    ("Entailment", "Contradiction"),
-    ("entailment", "contradiction"),
-)
-
-
-def changed_rows(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield a row with other values in all columns that its prompt does not show."""
-    columns = {column: values for column, values in NOT_SHOWN.items() if column in row}
-    for column in {"label", "answer"} & row.keys():
-        columns[column] = next(labels for labels in LABELS if row[column] in labels)
-    for number in range(3):
-        yield row | {column: values[number % len(values)] for column, values in columns.items()}
-
-
-READINGS = (
-    "predicted", "predicted_official", "predicted_strict", "status", "rule", "chosen", "caption",
-    "answer", "predicted_sense",
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_what_the_prompt_does_not_show_decides_no_reading(name: str) -> None:
-    asked = kind(name)
-    row, other = other_row(asked)
-    outputs = list(constructed(asked, row, other))
-    assert len(outputs) >= 50
-    for output in outputs:
-        readings = [reading(asked.judge(changed, output)) for changed in (row, *changed_rows(row))]
-        assert all(changed == readings[0] for changed in readings), output
-
-
-def reading(record: Mapping[str, Any]) -> dict[str, Any]:
-    """What a record says of the reading of an output, without the index of the right answer in
-    it.
-    """
-    is_choice = "answer" in record and "candidates" in record
-    return {
-        name: record[name]
-        for name in READINGS
-        if name in record and not (name == "answer" and is_choice)
-    }

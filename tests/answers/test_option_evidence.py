@@ -52,7 +52,7 @@ from figlang_tasks.answers.choices import Choices
         ("Therefore, B.", FOUR, "B"),
     ],
 )
-def test_announcements(output: str, choices: Choices, right: str | None) -> None:
+def test_an_announced_option_is_read(output: str, choices: Choices, right: str | None) -> None:
     assert name_read(output, choices) == right
 
 
@@ -117,7 +117,9 @@ def test_a_letter_outranks_what_stands_beside_it(
         ("The word/phrase conveyed in this image is (C) step up to the plate.", PLATE, "C"),
     ],
 )
-def test_a_letter_with_a_text(output: str, choices: Choices, right: str | None) -> None:
+def test_a_letter_beside_the_text_of_another_option_is_ambiguous(
+    output: str, choices: Choices, right: str | None
+) -> None:
     assert name_read(output, choices) == right
 
 
@@ -206,7 +208,7 @@ def test_a_letter_with_a_text(output: str, choices: Choices, right: str | None) 
         ),
     ],
 )
-def test_lists(output: str, choices: Choices, right: str | None) -> None:
+def test_items_of_a_list_are_no_choice(output: str, choices: Choices, right: str | None) -> None:
     assert name_read(output, choices) == right
 
 
@@ -238,7 +240,9 @@ def test_lists(output: str, choices: Choices, right: str | None) -> None:
         pytest.param("I prefer D to B.", FOUR, "D", marks=UNREAD),
     ],
 )
-def test_denied_compared_or_conditional(output: str, choices: Choices, right: str | None) -> None:
+def test_what_is_denied_compared_or_conditional_is_not_read(
+    output: str, choices: Choices, right: str | None
+) -> None:
     assert name_read(output, choices) == right
 
 
@@ -344,7 +348,7 @@ def test_the_last_announcement_counts(output: str, choices: Choices, right: str 
         ("We would lean towards B, whereas C is only a cat.", "B"),
     ],
 )
-def test_corrections_and_weaker_remarks_behind_an_announcement(
+def test_only_corrections_after_an_announcement_change_the_option(
     output: str, right: str | None
 ) -> None:
     assert name_read(output, FOUR) == right

@@ -52,7 +52,7 @@ from figlang_tasks.answers.choices import Choices
         ("What I see is a man who is angry. I would say he's furious.", TEN, None),
     ],
 )
-def test_i_is_an_option_or_a_pronoun(output: str, choices: Choices, right: str | None) -> None:
+def test_i_is_told_from_the_pronoun(output: str, choices: Choices, right: str | None) -> None:
     assert name_read(output, choices) == right
 
 
@@ -86,7 +86,9 @@ def test_i_is_an_option_or_a_pronoun(output: str, choices: Choices, right: str |
         ("3: The surgeon is a butcher.", NUMBERS, "3"),
     ],
 )
-def test_numbers(output: str, choices: Choices, right: str | None) -> None:
+def test_options_are_read_by_their_numbers(
+    output: str, choices: Choices, right: str | None
+) -> None:
     assert name_read(output, choices) == right
 
 
@@ -125,7 +127,9 @@ def test_numbers(output: str, choices: Choices, right: str | None) -> None:
         pytest.param("The image in the second position", PICTURES, "B", marks=UNREAD),
     ],
 )
-def test_ordinals_of_pictures(output: str, choices: Choices, right: str | None) -> None:
+def test_ordinals_name_options_only_where_these_are_pictures(
+    output: str, choices: Choices, right: str | None
+) -> None:
     assert name_read(output, choices) == right
 
 
@@ -161,7 +165,7 @@ def test_ordinals_of_pictures(output: str, choices: Choices, right: str | None) 
         ('"in the heat of the storm"', STORM, None),
     ],
 )
-def test_texts(output: str, choices: Choices, right: str | None) -> None:
+def test_options_are_read_by_their_texts(output: str, choices: Choices, right: str | None) -> None:
     assert name_read(output, choices) == right
 
 
@@ -192,7 +196,7 @@ def test_texts(output: str, choices: Choices, right: str | None) -> None:
         ("The letter A is drawn upside down.", FOUR, None),
     ],
 )
-def test_what_was_not_offered_or_is_no_name(
+def test_what_was_not_offered_or_is_no_name_is_not_read(
     output: str, choices: Choices, right: str | None
 ) -> None:
     assert name_read(output, choices) == right
@@ -271,5 +275,7 @@ def test_what_was_not_offered_or_is_no_name(
         ('Caption D: "You should see the other guy."', CAPTIONS, None),
     ],
 )
-def test_mixed(output: str, choices: Choices, right: str | None) -> None:
+def test_names_in_sentences_of_many_kinds_are_read(
+    output: str, choices: Choices, right: str | None
+) -> None:
     assert name_read(output, choices) == right

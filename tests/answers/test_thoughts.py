@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 import pytest
@@ -9,10 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from figlang_tasks.answers.option import option
+from figlang_tasks.answers.thought_tags import EXPLAINING, NAMES, TOKENS
 from figlang_tasks.answers.thoughts import (
-    EXPLAINING,
-    NAMES,
-    TOKENS,
     explanation_in_thought,
     open_thought,
     without_thoughts,
@@ -35,24 +34,21 @@ FORMS = [
     ("<{} 1>", "</{} 1>"),
     ('<{} seconds="3.5">', "</{} >"),
 ]
-PAIRS = [
-    *TOKENS,
-    *((opening.format(name), closing.format(name)) for name in NAMES for opening, closing in FORMS),
-]
+PAIRS = list(TOKENS)
+for name in NAMES:
+    PAIRS += [(opening.format(name), closing.format(name)) for opening, closing in FORMS]
 SQUARE_PAIRS = [(f"[{name}]", f"[/{name}]") for name in NAMES]
 
 
 @pytest.mark.parametrize("change", [str, str.upper, str.title], ids=["as_it_is", "upper", "title"])
 def test_readers_know_every_tag(change: Callable[[str], str]) -> None:
     for opening, closing in [*PAIRS, *SQUARE_PAIRS]:
-        opening, closing = change(opening), change(closing)
-        output = f"{opening}The answer is A.{closing}\nB"
+        closing = change(closing)
+        output = f"{change(opening)}The answer is A.{closing}\nB"
         assert option(output, 4).value == 1, output
         assert option(f"The answer is A.{closing}\nB", 4).value == 1, "the prompt opened it"
-        assert (option(f"The answer is A.{closing}", 4).status, option(closing, 4).rule) == (
-            "empty",
-            "thought",
-        ), closing
+        assert option(f"The answer is A.{closing}", 4).status == "empty", closing
+        assert option(closing, 4).rule == "thought", closing
 
 
 def test_thoughts_that_were_cut_off_are_no_answers() -> None:
@@ -70,7 +66,7 @@ def test_the_judge_knows_every_tag() -> None:
 
 
 def test_a_prompt_opens_a_thought_by_every_tag() -> None:
-    """Chat templates do; the tests of models/ ask the template itself."""
+    """As chat templates do; the tests of models/ use the templates themselves."""
     for opening, closing in PAIRS:
         assert open_thought(f"What is it?<|im_end|>\nassistant\n{opening}\n") == opening
         assert open_thought(f"What is it?<|im_end|>\nassistant\n{opening}\n\n{closing}\n\n") == ""
@@ -80,7 +76,7 @@ def test_a_prompt_opens_a_thought_by_every_tag() -> None:
 # --- what remains ---
 
 REMAINS = {
-    # closed, and the answer behind it
+    # closed, and the answer after it
     "<think>\nA or B?\n</think>\n\nB": "B",
     "<think>\n\n</think>\n\nB": "B",
     "<reasoning>A is literal.</reasoning><answer>B</answer>": "<answer>B</answer>",
@@ -181,12 +177,11 @@ def test_what_stands_outside_remains(output: str) -> None:
     assert " ".join(without_thoughts(output).split()) == REMAINS[output]
 
 
+TAGS = [*itertools.chain(*TOKENS, *PAIRS[::7], *SQUARE_PAIRS[::5])]
 TEXTS = st.lists(
     st.one_of(
         st.text(max_size=10),
-        st.sampled_from(
-            [tag for pair in [*TOKENS, *PAIRS[::7], *SQUARE_PAIRS[::5]] for tag in pair]
-        ),
+        st.sampled_from(TAGS),
         st.sampled_from(
             ["<answer>", "</answer>", "assistantfinal", "<", ">", "'", "`", "\n", "<think ", "/"]
         ),
@@ -199,7 +194,8 @@ TEXTS = st.lists(
 def test_characters_keep_their_places_in_any_text(text: str) -> None:
     remains = without_thoughts(text)
     assert len(remains) == len(text)
-    assert all(character in (own, "\n") for own, character in zip(text, remains, strict=True))
+    for character, remaining in zip(text, remains, strict=True):
+        assert remaining in (character, "\n")
     assert open_thought(text) in text
     assert explanation_in_thought(text) != ""
 

@@ -1,5 +1,4 @@
-"""Kinds of answers to a yes-or-no question that readers often get wrong are read wrongly again if
-this fails.
+"""Answers to a yes-or-no question that are easily read wrongly are read so again, if this fails.
 
 Each table is one kind: an output, and what a careful person reads: True, False, or None where
 nobody could tell.
@@ -328,11 +327,9 @@ KINDS = {
     "marked": MARKED,
     "announced": ANNOUNCED,
 }
-ROWS = [
-    pytest.param(output, value, id=f"{kind}: {output}")
-    for kind, rows in KINDS.items()
-    for output, value in rows
-]
+ROWS = []
+for kind, rows in KINDS.items():
+    ROWS += [pytest.param(output, value, id=f"{kind}: {output}") for output, value in rows]
 
 
 @pytest.mark.parametrize(("output", "value"), ROWS)
@@ -390,16 +387,9 @@ def test_the_question_of_flute_v1_is_read_alike(output: str, value: bool | None)
     assert parse_careful(output, "v1").value == (None if value is None else int(not value))
 
 
-PIECES = [output for rows in KINDS.values() for output, _ in rows] + [
-    "not ",
-    "no ",
-    "[x]",
-    "yes",
-    "(",
-    "\n",
-    "\u662f",
-    "neither ",
-]
+PIECES = ["not ", "no ", "[x]", "yes", "(", "\n", "\u662f", "neither "]
+for rows in KINDS.values():
+    PIECES += [output for output, _ in rows]
 
 
 @given(st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=20)), max_size=6).map("".join))

@@ -207,7 +207,7 @@ def test_scorer_weights(tmp_path: Path) -> None:
 
 def check(benchmark: str, folder: Path) -> tuple[int, list[str], str]:
     """Exit status, lines and errors of ``figlang data check`` on a data folder."""
-    hub.look_again()
+    hub.clear_caches()
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv(hub.DATA_DIR_VARIABLE, str(folder))
         result = figlang("check", benchmark)

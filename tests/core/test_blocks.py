@@ -1,6 +1,4 @@
-"""A model gets the prompt of another, or is asked for scores that it does not give, if this
-fails.
-"""
+"""If these fail, a model gets another's prompt, or is asked for scores that it does not give."""
 
 from __future__ import annotations
 
@@ -8,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from figlang_tasks.core.blocks import Choice, choose_blocks, chosen_as_default
+from figlang_tasks.core.blocks import ChosenBlocks, choose_blocks, with_blocks_as_default
 from figlang_tasks.core.score_requests import KEY
 
 
@@ -36,7 +34,8 @@ class Probe:
     scores_text_alone = True
 
 
-MATCH, CANDIDATES = ({KEY: {"kind": "match"}}, {KEY: {"kind": "candidates", "candidates": ["A"]}})
+MATCH = {KEY: {"kind": "match"}}
+CANDIDATES = {KEY: {"kind": "candidates", "candidates": ["A"]}}
 PROMPTS = {
     name: {"prompt": name} for name in ("default", "scores", "only_scores", "pictures_first")
 }
@@ -45,67 +44,79 @@ PROMPTS = {
 @pytest.mark.parametrize(
     ("model_class", "settings", "options", "pictures_first", "expected"),
     [
-        # Words: by the lines of the table of `choose_blocks`.
+        # Words, in the order of the table in `choose_blocks`.
         (
             Words,
             {"default": {}, "scores": MATCH},
             PROMPTS,
             False,
-            Choice("default", "default", False),
+            ChosenBlocks("default", "default", False),
         ),
         (
             None,
             {"default": {}, "scores": MATCH},
             PROMPTS,
             False,
-            Choice("default", "default", False),
+            ChosenBlocks("default", "default", False),
         ),
         (
             Words,
             {"default": {}, "mine": {}},
             PROMPTS | {"mine": {}},
             False,
-            Choice("mine", "mine", False),
+            ChosenBlocks("mine", "mine", False),
         ),
-        (Words, {"default": {}}, PROMPTS, True, Choice("default", "pictures_first", False)),
-        (Words, {"default": {}}, PROMPTS | {"mine": {}}, True, Choice("default", "mine", False)),
-        (Words, {"default": {}}, {"default": {}}, True, Choice("default", "default", False)),
+        (Words, {"default": {}}, PROMPTS, True, ChosenBlocks("default", "pictures_first", False)),
+        (
+            Words,
+            {"default": {}},
+            PROMPTS | {"mine": {}},
+            True,
+            ChosenBlocks("default", "mine", False),
+        ),
+        (Words, {"default": {}}, {"default": {}}, True, ChosenBlocks("default", "default", False)),
         # Scores.
         (
             Matches,
             {"default": {}, "scores": MATCH},
             PROMPTS,
             False,
-            Choice("scores", "scores", True),
+            ChosenBlocks("scores", "scores", True),
         ),
-        (Matches, {"scores": MATCH}, {"default": {}}, False, Choice("scores", "default", True)),
+        (
+            Matches,
+            {"scores": MATCH},
+            {"default": {}},
+            False,
+            ChosenBlocks("scores", "default", True),
+        ),
         (
             Matches,
             {"default": {}, "scores": MATCH},
             PROMPTS,
             True,
-            Choice("scores", "scores", True),
+            ChosenBlocks("scores", "scores", True),
         ),
         (
             DualEncoder,
             {"default": {}, "scores": MATCH},
             PROMPTS,
             False,
-            Choice("scores", "only_scores", True),
+            ChosenBlocks("scores", "only_scores", True),
         ),
         (
             DualEncoder,
             {"scores": {}, "only_scores": MATCH},
             PROMPTS,
             False,
-            Choice("only_scores", "only_scores", True),
+            ChosenBlocks("only_scores", "only_scores", True),
         ),
         (
             Probe,
             {"default": {}, "scores": MATCH},
             PROMPTS,
             False,
-            Choice("scores", "only_scores", True),
+            ChosenBlocks("scores", "only_scores", True),
         ),
         # A request that the class does not answer, or that is not for it.
         (
@@ -113,29 +124,41 @@ PROMPTS = {
             {"default": {}, "only_scores": MATCH},
             PROMPTS,
             False,
-            Choice("default", "default", False),
+            ChosenBlocks("default", "default", False),
         ),
         (
             Matches,
             {"default": {}, "scores": CANDIDATES},
             PROMPTS,
             False,
-            Choice("default", "default", False),
+            ChosenBlocks("default", "default", False),
         ),
-        # What a file says of a class by its name stands above that.
-        (Matches, {"scores": MATCH, "mine": {}}, PROMPTS, False, Choice("mine", "default", False)),
+        # The block with the name of a model comes before those.
+        (
+            Matches,
+            {"scores": MATCH, "mine": {}},
+            PROMPTS,
+            False,
+            ChosenBlocks("mine", "default", False),
+        ),
         (
             Matches,
             {"scores": CANDIDATES, "mine": MATCH},
             PROMPTS,
             False,
-            Choice("mine", "scores", True),
+            ChosenBlocks("mine", "scores", True),
         ),
-        (Words, {"scores": {}, "mine": MATCH}, PROMPTS, True, Choice("mine", "default", True)),
+        (
+            Words,
+            {"scores": {}, "mine": MATCH},
+            PROMPTS,
+            True,
+            ChosenBlocks("mine", "default", True),
+        ),
         # A file that asks every model, and files without blocks.
-        (Matches, {"default": MATCH}, PROMPTS, False, Choice("default", "scores", True)),
-        (Words, {"default": MATCH}, PROMPTS, False, Choice("default", "default", True)),
-        (Words, None, None, False, Choice("default", "default", False)),
+        (Matches, {"default": MATCH}, PROMPTS, False, ChosenBlocks("default", "scores", True)),
+        (Words, {"default": MATCH}, PROMPTS, False, ChosenBlocks("default", "default", True)),
+        (Words, None, None, False, ChosenBlocks("default", "default", False)),
     ],
 )
 def test_a_model_gets_the_blocks_for_what_its_class_declares(
@@ -143,7 +166,7 @@ def test_a_model_gets_the_blocks_for_what_its_class_declares(
     settings: dict[str, Any] | None,
     options: dict[str, Any] | None,
     pictures_first: bool,
-    expected: Choice,
+    expected: ChosenBlocks,
 ) -> None:
     config = {
         "generation_kwargs": {"temperature": 0},
@@ -153,12 +176,12 @@ def test_a_model_gets_the_blocks_for_what_its_class_declares(
     assert choose_blocks(config, "mine", model_class, pictures_first) == expected
 
 
-def test_blocks_for_scores_stand_in_place_of_default() -> None:
+def test_chosen_blocks_for_scores_replace_default() -> None:
     config = {
         "model_specific_generation_kwargs": {"scores": MATCH},
         "lmms_eval_specific_kwargs": PROMPTS,
     }
-    changed = chosen_as_default(config, choose_blocks(config, None, DualEncoder))
+    changed = with_blocks_as_default(config, choose_blocks(config, None, DualEncoder))
     assert changed["model_specific_generation_kwargs"] == {"scores": MATCH, "default": MATCH}
     assert changed["lmms_eval_specific_kwargs"]["default"] == {"prompt": "only_scores"}
-    assert PROMPTS["default"] == {"prompt": "default"}  # what was read is left as it was
+    assert PROMPTS["default"] == {"prompt": "default"}  # the task file itself is not changed

@@ -1,6 +1,4 @@
-"""If these fail, a server's reply ends in a traceback, costs a paid answer, or is taken for what it
-is not.
-"""
+"""If these fail, a server's reply ends in a traceback, a paid answer is lost, or is misread."""
 
 from __future__ import annotations
 
@@ -25,7 +23,7 @@ SERVER = "http://localhost:8000/v1"
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
-def test_every_reply_is_read_or_told_of_in_one_line(case: Case) -> None:
+def test_every_reply_is_read_or_its_fault_is_told_in_one_line(case: Case) -> None:
     if case.text is not None:
         reply = read_reply(case.body, SERVER)
         assert (reply.text, reply.refusal) == (case.text, case.refusal)
@@ -39,7 +37,7 @@ def test_every_reply_is_read_or_told_of_in_one_line(case: Case) -> None:
     assert ("Check that the address" in message) or ("Look into the log" in message)
 
 
-def test_what_a_whole_reply_holds() -> None:
+def test_a_reply_with_all_fields_is_read() -> None:
     reply = read_reply(body(saying("Yes.", finish_reason="length")), SERVER)
     assert reply == ChatReply(
         SERVER,
@@ -50,26 +48,29 @@ def test_what_a_whole_reply_holds() -> None:
         tokens_written=2,
     )
     assert reply.is_truncated
-    details = {
+
+
+def test_tokens_of_thoughts_are_read() -> None:
+    usage = {
         "prompt_tokens": 7,
         "completion_tokens": 9,
         "completion_tokens_details": {"reasoning_tokens": 8},
     }
-    reply = read_reply(body({**saying("Yes."), "usage": details}), SERVER)
+    reply = read_reply(body({**saying("Yes."), "usage": usage}), SERVER)
     assert (reply.tokens_read, reply.tokens_written, reply.tokens_thought) == (7, 9, 8)
 
 
 @pytest.mark.parametrize(
     "name", [name for name in LOGPROBS if "words" not in name or name == "no words"]
 )
-def test_logprobs_that_are_none(name: str) -> None:
+def test_logprobs_that_cannot_be_read_are_refused(name: str) -> None:
     content, fault = LOGPROBS[name]
     with pytest.raises(ReplyFault, match=fault) as raised:
         read_reply(content, SERVER).first_tokens()
     assert SERVER in str(raised.value)
 
 
-def test_logprobs_of_first_tokens() -> None:
+def test_logprobs_of_first_tokens_are_read_and_rounded_to_at_most_0() -> None:
     tokens = read_reply(
         of_tokens(token("Yes", -1), token(" No", -2.5), token("b", 1e-6)), SERVER
     ).first_tokens()
@@ -79,7 +80,7 @@ def test_logprobs_of_first_tokens() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "served", "same"),
+    ("requested", "served", "is_same"),
     [
         ("gpt-4o", "gpt-4o", True),
         ("gpt-4o", "gpt-4o-2024-08-06", True),
@@ -106,11 +107,12 @@ def test_logprobs_of_first_tokens() -> None:
         ("first/llava", "second/llava", False),
     ],
 )
-def test_which_names_are_of_one_model(asked: str, served: str, same: bool) -> None:
-    assert is_same_model(asked, served) is is_same_model(served, asked) is same
+def test_which_names_are_of_one_model(requested: str, served: str, is_same: bool) -> None:
+    assert is_same_model(requested, served) is is_same
+    assert is_same_model(served, requested) is is_same
 
 
-def test_another_model_is_told_of_once(warnings_of_loguru: list[str]) -> None:
+def test_an_answer_of_another_model_is_warned_of_once(warnings_of_loguru: list[str]) -> None:
     names = ModelNames()
     for served in ("", "gpt-4o-2024-08-06", "gpt-4o-mini", "gpt-3.5-turbo", "gpt-4o-mini"):
         names.check("gpt-4o", ChatReply(SERVER, "Yes.", served_by=served))
@@ -119,8 +121,8 @@ def test_another_model_is_told_of_once(warnings_of_loguru: list[str]) -> None:
 
 
 def test_an_address_is_shown_without_its_password() -> None:
-    shown = address("https://me:s3cret-word@example.org/v1/")
-    assert "s3cret" not in shown and shown.endswith("@example.org/v1")
+    text = address("https://me:s3cret-word@example.org/v1/")
+    assert "s3cret" not in text and text.endswith("@example.org/v1")
 
 
 # --- the texts in place of an answer ---
@@ -137,7 +139,7 @@ def test_an_address_is_shown_without_its_password() -> None:
         ("", None, "may have spent its tokens.*max_new_tokens"),
     ],
 )
-def test_an_empty_answer_is_none_and_names_the_cause(
+def test_an_empty_answer_counts_as_none_and_names_the_cause(
     finish_reason: str, tokens_thought: int | None, words: str
 ) -> None:
     text = notes.empty_answer(finish_reason, tokens_thought)
@@ -169,6 +171,6 @@ def test_which_texts_stand_for_refusals(text: str | None, is_refused: bool) -> N
 @pytest.mark.parametrize(
     "reason", ["MAX_TOKENS", "FinishReason.MAX_TOKENS", "STOP", "FinishReason.STOP"]
 )
-def test_what_gemini_calls_blocked_though_it_is_empty(reason: str) -> None:
+def test_an_answer_that_gemini_calls_blocked_though_it_is_empty_counts_as_none(reason: str) -> None:
     text = notes.text_of(f"[SAFETY_BLOCKED:finish_reason={reason}]")
     assert notes.is_no_answer(text) and ("max_new_tokens" in text) is ("MAX_TOKENS" in reason)

@@ -1,6 +1,4 @@
-"""Results of an older version are taken for those of other data if this fails: the field ``data``
-has changed.
-"""
+"""If these fail, the field ``data`` has changed, and older results are taken for other data."""
 
 from __future__ import annotations
 
@@ -24,7 +22,7 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_a_text_of_each_benchmark(text: str) -> None:
+def test_the_text_of_each_benchmark_is_read_and_written_back(text: str) -> None:
     assert DataId.parse(text) == TEXTS[text]
     assert str(TEXTS[text]) == text
 
@@ -33,20 +31,20 @@ def test_a_text_of_each_benchmark(text: str) -> None:
     "text",
     ["", "/test:ff", "IRFL/x@:ff", "IRFL/x@a@b:ff", "V-FLUTE/test:ff\n", "NYK-MS/nyk_m:ff+Other:"],
 )
-def test_what_is_none(text: str) -> None:
-    with pytest.raises(ValueError, match="does not name data") as told:
+def test_a_text_that_is_no_identity_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="does not name data") as raised:
         DataId.parse(text)
-    assert repr(text) in str(told.value)
+    assert repr(text) in str(raised.value)
 
 
-def test_copies_of_the_same_texts() -> None:
+def test_data_with_other_joined_pictures_has_the_same_texts() -> None:
     text = "NYK-MS/nyk_m:0123456789ab"
-    joined = [
-        DataId.parse(f"{text}+NewYorkerCaptionContest:{revision}")
-        for revision in ("local", "508076d8e54f")
-    ]
-    assert {each.texts for each in joined} == {DataId.parse(text)}
-    one, other = (
-        DataId.parse(f"MetaCLUE/retrieve_swap@local:ff+{digest}") for digest in ("aa", "bb")
-    )
-    assert one.texts != other.texts, "other candidates"
+    for revision in ("local", "508076d8e54f"):
+        joined = DataId.parse(f"{text}+NewYorkerCaptionContest:{revision}")
+        assert joined.texts == DataId.parse(text)
+
+
+def test_data_with_other_candidates_has_other_texts() -> None:
+    candidates_a = DataId.parse("MetaCLUE/retrieve_swap@local:ff+aa")
+    candidates_b = DataId.parse("MetaCLUE/retrieve_swap@local:ff+bb")
+    assert candidates_a.texts != candidates_b.texts

@@ -1,8 +1,6 @@
-"""Where data comes from, and what a user is told when it is not available (over real HTTP, in a
-process of its own).
+"""If these fail, a fault of the hub ends in a traceback, or leaves half a file in its cache.
 
-Faults of the hub end in data after another attempt, or in one message; never in half a file in the
-cache.
+The hub is a server of our own (`hub_server`). Each load is a process of its own, over real HTTP.
 """
 
 from __future__ import annotations
@@ -24,10 +22,14 @@ from hub_server import Fault, HubServer, Response, Spoil
 from vflute_hub import REPO_ID, REVISION, SPLIT_SIZES, synthetic_rows, write_vflute_repo
 
 from figlang_tasks import DataError
-from figlang_tasks.core import hub
+from figlang_tasks.core import hub, parquet_files
 from figlang_tasks.core.benchmark import source_of, sources
 
-LOAD = "from figlang_tasks.benchmarks.vflute import rows; r = rows.load('V-FLUTE', 'validation'); print(len(r), r[5]['id'])"  # noqa: E501
+LOAD = (
+    "from figlang_tasks.benchmarks.vflute import rows\n"
+    "validation = rows.load('V-FLUTE', 'validation')\n"
+    "print(len(validation), validation[5]['id'])\n"
+)
 
 
 @pytest.fixture(scope="module")
@@ -43,34 +45,36 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def load(
     server: HubServer, home: Path, token: str | None = None, program: str = LOAD, **environment: str
 ) -> subprocess.CompletedProcess[str]:
+    """Run a program that loads from the server, with its cache in `home`."""
     home.mkdir(exist_ok=True)
     env = server.env(home=home, token=token) | {"HF_HUB_DOWNLOAD_TIMEOUT": "1"} | environment
     return warm.run([sys.executable, "-c", program], env=env, cwd=home, timeout=600)
 
 
 def status(code: int, **headers: str) -> Spoil:
-    named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return lambda response: Response(code, named, b"sorry")
+    """Answer with this status in place of the file."""
+    http_headers = {name.replace("_", "-"): value for name, value in headers.items()}
+    return lambda response: Response(code, http_headers, b"sorry")
 
 
-def cut(seconds: float = 0) -> Spoil:
-    """The connection ends after half of the body, and so many seconds in which nothing comes."""
+def break_off(seconds: float = 0) -> Spoil:
+    """Send half of the body, nothing for so many seconds, and then close the connection."""
 
-    def sent(body: bytes) -> Iterator[bytes]:
+    def send_half(body: bytes) -> Iterator[bytes]:
         yield body[: len(body) // 2]
         time.sleep(seconds)
         raise ConnectionAbortedError
 
-    return lambda response: replace(response, sent=sent)
+    return lambda response: replace(response, sent=send_half)
 
 
-def shorter(response: Response) -> Response:
-    """Ten bytes less than the hub has announced, as if that were all."""
+def shorten(response: Response) -> Response:
+    """Send ten bytes less than the hub has announced, as if that were all."""
     return replace(response, body=response.body[:-10])
 
 
-def blobs(home: Path) -> list[Path]:
-    """The files of the hub's cache that count as whole."""
+def complete_blobs(home: Path) -> list[Path]:
+    """The files of the hub's cache that count as complete."""
     return [
         path
         for path in home.glob("huggingface/hub/*/blobs/*")
@@ -78,7 +82,7 @@ def blobs(home: Path) -> list[Path]:
     ]
 
 
-def test_by_hub_name_at_the_pinned_revision_only_the_split_then_without_a_hub(
+def test_only_the_split_is_downloaded_at_the_pinned_revision_and_then_read_without_a_hub(
     repository: Path, tmp_path: Path
 ) -> None:
     with HubServer() as server:
@@ -87,80 +91,83 @@ def test_by_hub_name_at_the_pinned_revision_only_the_split_then_without_a_hub(
         )
         done = load(server, tmp_path, "hf_good")
         assert done.stdout.split() == ["726", "irfl-validation-5"], done.stderr
-        fetched = {request.path for request in server.requests if "/resolve/" in request.path}
-        assert all(REVISION in path for path in fetched)
-        assert any("validation-00000" in path for path in fetched)
-        assert not any("train-" in path or "test-" in path for path in fetched)
+        paths = {request.path for request in server.requests if "/resolve/" in request.path}
+        assert all(REVISION in path for path in paths)
+        assert any("validation-00000" in path for path in paths)
+        assert not any("train-" in path or "test-" in path for path in paths)
     for offline in ("", "1"):  # nobody listens at its address any more
         done = load(server, tmp_path, "hf_good", HF_HUB_OFFLINE=offline)
         assert done.stdout.split() == ["726", "irfl-validation-5"], done.stderr
 
 
-def test_tokens_and_revisions_that_the_hub_refuses(repository: Path, tmp_path: Path) -> None:
+def test_the_message_tells_a_gated_dataset_a_wrong_token_and_a_wrong_revision_apart(
+    repository: Path, tmp_path: Path
+) -> None:
     with HubServer() as server:
-        tokens = ("hf_of_another", "hf_wrong", "hf_good")
         server.add_repo(
             REPO_ID,
             repository,
-            commit="0" * 40,
+            commit="0" * 40,  # which is not the pinned revision
             gated=True,
-            known_tokens=tokens[:1],
-            granted_tokens=tokens[2:],
+            known_tokens={"hf_of_another"},
+            granted_tokens={"hf_good"},
         )
-        without_access, wrong, granted = (load(server, tmp_path, token).stderr for token in tokens)
+        without_access = load(server, tmp_path, "hf_of_another").stderr
+        wrong_token = load(server, tmp_path, "hf_wrong").stderr
+        with_access = load(server, tmp_path, "hf_good").stderr
     message = without_access.splitlines()[-1]
     assert "access to ColumbiaNLP/V-FLUTE is not granted: the dataset is gated" in message
     assert "https://huggingface.co/datasets/ColumbiaNLP/V-FLUTE" in message
     assert "HF_TOKEN" in message and "$FIGLANG_DATA_DIR/V-FLUTE" in message
     assert "hf_of_another" not in without_access
-    assert "access to ColumbiaNLP/V-FLUTE is not granted: the token is not valid" in wrong
-    assert f"has no revision {REVISION}, which this version asks for" in granted
+    assert "access to ColumbiaNLP/V-FLUTE is not granted: the token is not valid" in wrong_token
+    assert f"has no revision {REVISION}, which this version asks for" in with_access
 
 
-def test_a_repository_that_is_not_given_is_asked_for_once_by_all_tasks(
+def test_all_tasks_together_ask_once_for_a_repository_that_is_refused(
     repository: Path, tmp_path: Path
 ) -> None:
     check = (
-        "import figlang_tasks; from figlang_tasks.harness.plugin import preflight;"
+        "import figlang_tasks; from figlang_tasks.harness.preflight import preflight;"
         " preflight(figlang_tasks.task_manager(include_defaults=False), ['vflute', 'vflute_val',"
         " 'vflute_5shot'])"
     )
     with HubServer() as server:
         server.add_repo(REPO_ID, repository, commit=REVISION, gated=True)
         done = load(server, tmp_path, program=check)
-        asked = [request.path.rpartition("/")[2] for request in server.requests]
-    told = (
+        questions = [request.path.rpartition("/")[2] for request in server.requests]
+    message = (
         "figlang_tasks: tasks vflute, vflute_val, vflute_5shot: access to ColumbiaNLP/V-FLUTE is"
         " not granted"
     )
     assert done.returncode == 1
-    assert done.stderr.splitlines()[-1].startswith(f"figlang_tasks.core.errors.DataError: {told}")
-    assert asked == ["auth-check"]
+    assert done.stderr.splitlines()[-1].startswith(
+        f"figlang_tasks.core.errors.DataError: {message}"
+    )
+    assert questions == ["auth-check"]
 
 
 @pytest.mark.parametrize(
-    ("offline", "told"), [("1", "HF_HUB_OFFLINE is set. Unset it"), ("", "http://127.0.0.1:")]
+    ("offline", "reason"), [("1", "HF_HUB_OFFLINE is set. Unset it"), ("", "http://127.0.0.1:")]
 )
-def test_offline_is_said_in_one_line_without_trying_again(
-    tmp_path: Path, offline: str, told: str
+def test_a_hub_that_cannot_be_reached_is_told_in_one_line_without_trying_again(
+    tmp_path: Path, offline: str, reason: str
 ) -> None:
     with HubServer() as server:
         pass  # nobody listens at its address any more
     done = load(server, tmp_path, HF_HUB_OFFLINE=offline)
     message = done.stderr.splitlines()[-1]
-    assert f"{REPO_ID}@{REVISION} is not on this machine, and {told}" in message
+    assert f"{REPO_ID}@{REVISION} is not on this machine, and {reason}" in message
     assert message.endswith("put the files into $FIGLANG_DATA_DIR/V-FLUTE.")
     assert "etry" not in done.stderr and "offline" in done.stderr.lower()
 
 
-def test_a_hub_that_takes_the_question_and_never_answers_is_given_up(
-    repository: Path, tmp_path: Path
-) -> None:
-    def late(response: Response) -> Response:
+def test_a_hub_that_never_answers_is_given_up(repository: Path, tmp_path: Path) -> None:
+    def answer_late(response: Response) -> Response:
         time.sleep(5)
         return response
 
-    with HubServer(Fault("/auth-check", late)) as server:
+    with HubServer(Fault("/auth-check", answer_late)) as server:
         server.add_repo(REPO_ID, repository, commit=REVISION)
         done = load(server, tmp_path, HF_HUB_ETAG_TIMEOUT="1")
     assert done.returncode == 1 and "timed out). Offline? Connect" in done.stderr.splitlines()[-1]
@@ -181,34 +188,34 @@ FETCH = (
 AT_ONCE = (
     "import time\npause = time.sleep\ntime.sleep = lambda seconds: pause(min(seconds, 0.05))\n"
 )
-"""Before :data:`FETCH`: the hub's client tries as often as it does, for a minute in all, without
-its pauses.
-"""
+"""Stands before `FETCH`: the hub's client tries as often as ever, but without long pauses."""
 CONTENT = "/lfs/"
 
 
 def assert_loaded(done: subprocess.CompletedProcess[str], repository: Path) -> None:
     assert done.returncode == 0, done.stderr
-    (loaded,) = Path(done.stdout.splitlines()[-1]).glob(f"data/{FILE}")
-    assert loaded.read_bytes() == (repository / "data" / FILE).read_bytes()
+    (loaded_file,) = Path(done.stdout.splitlines()[-1]).glob(f"data/{FILE}")
+    assert loaded_file.read_bytes() == (repository / "data" / FILE).read_bytes()
 
 
 @pytest.mark.parametrize(
     "fault",
-    [Fault(CONTENT, cut(), times=2), Fault(CONTENT, cut(seconds=3), times=1)],
+    [Fault(CONTENT, break_off(), times=2), Fault(CONTENT, break_off(seconds=3), times=1)],
     ids=["cut off twice", "stalls once"],
 )
-def test_another_attempt_helps(fault: Fault, repository: Path, tmp_path: Path) -> None:
+def test_a_download_that_breaks_off_is_tried_again(
+    fault: Fault, repository: Path, tmp_path: Path
+) -> None:
     with HubServer(fault) as server:
         server.add_repo(REPO_ID, repository, commit=REVISION)
         assert_loaded(load(server, tmp_path, program=FETCH), repository)
-    for path in blobs(tmp_path):  # what the cache holds under its final name is what the name says
+    for path in complete_blobs(tmp_path):  # whose names are digests of what they hold
         content = path.read_bytes()
         git_id = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
         assert path.name in (hashlib.sha256(content).hexdigest(), git_id)
 
 
-SLOW = pytest.mark.slow  # the hub's client tries again and again
+TRIES_AGAIN = pytest.mark.slow  # the hub's client tries again and again
 
 
 @pytest.mark.parametrize(
@@ -216,47 +223,48 @@ SLOW = pytest.mark.slow  # the hub's client tries again and again
     [
         ("/resolve/", status(403), r"does not give it \(.*403"),
         (FILE, status(404), r"does not give it \(.*404"),
-        (CONTENT, shorter, r"file should be of size \d+ but has size \d+"),
+        (CONTENT, shorten, r"file should be of size \d+ but has size \d+"),
         (CONTENT, status(503), r"does not give it \(.*503"),
         pytest.param(
             "/resolve/",
             status(429, Retry_After="1"),
             r"does not give it \(.*429.*or wait, and run again",
-            marks=SLOW,
+            marks=TRIES_AGAIN,
         ),
-        pytest.param(CONTENT, cut(), "peer closed connection|IncompleteRead", marks=SLOW),
+        pytest.param(
+            CONTENT, break_off(), "peer closed connection|IncompleteRead", marks=TRIES_AGAIN
+        ),
     ],
     ids=["403", "404", "wrong size", "503 of the CDN", "429", "always cut off"],
 )
-def test_one_message_when_nothing_helps(
+def test_a_lasting_fault_of_the_hub_is_one_message_and_leaves_nothing(
     part: str, spoil: Spoil, message: str, repository: Path, tmp_path: Path
 ) -> None:
     with HubServer(Fault(part, spoil)) as server:
         server.add_repo(REPO_ID, repository, commit=REVISION)
         done = load(server, tmp_path, program=AT_ONCE + FETCH)
-        told = done.stderr.splitlines()[-1]
+        last_line = done.stderr.splitlines()[-1]
         assert done.returncode == 1
-        assert re.search(
-            rf"^DataError: .*({message}).*put the files into \$FIGLANG_DATA_DIR/V-FLUTE\.$", told
-        ), told
+        pattern = rf"^DataError: .*({message}).*put the files into \$FIGLANG_DATA_DIR/V-FLUTE\.$"
+        assert re.search(pattern, last_line), last_line
         assert "Traceback" not in done.stderr
-        assert not blobs(tmp_path)
+        assert not complete_blobs(tmp_path)
         server.faults.clear()
-        # What the first left does no harm
+        # What the failed load has left does no harm to the next one.
         assert_loaded(load(server, tmp_path, program=FETCH), repository)
 
 
 # --- $FIGLANG_DATA_DIR; other faults: tests/benchmarks/vflute/faults.yaml ---
 
 
-def test_part_of_a_split_is_told(repository: Path, tmp_path: Path) -> None:
+def test_missing_files_of_a_split_are_told(repository: Path, tmp_path: Path) -> None:
     """As a broken download leaves it."""
     shutil.copytree(repository, tmp_path / "V-FLUTE")
     (tmp_path / "V-FLUTE" / "data" / "train-00001-of-00003.parquet").unlink()
     with pytest.raises(
         DataError, match="2 of 3 files of split 'train' are in .*: the others are missing"
     ):
-        hub.split_files("V-FLUTE", "train", tmp_path / "V-FLUTE")
+        parquet_files.split_files("V-FLUTE", "train", tmp_path / "V-FLUTE")
 
 
 @pytest.mark.parametrize(
@@ -266,7 +274,7 @@ def test_part_of_a_split_is_told(repository: Path, tmp_path: Path) -> None:
         ("NYK-MS", "correct the variable"),
     ],
 )
-def test_a_data_folder_that_does_not_exist(
+def test_a_data_folder_that_does_not_exist_is_told_with_its_remedy(
     name: str, remedy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, "/no/such/folder")

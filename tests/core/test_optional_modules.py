@@ -1,6 +1,4 @@
-"""A file of a benchmark that nothing finds, or that lacks what its reader needs, is found here and
-not by a user.
-"""
+"""If these fail, users meet a file of a benchmark that nothing finds, or that lacks a name."""
 
 from __future__ import annotations
 
@@ -18,8 +16,8 @@ from figlang_tasks.core import benchmark as benchmark_module
 from figlang_tasks.core.benchmark import PACKAGE, Benchmark, benchmarks, names, names_with
 from figlang_tasks.core.optional_modules import OPTIONAL_MODULES
 
-COMMON = {"__init__", "benchmark", "tasks"}
-"""The modules that every benchmark has for others to find."""
+REQUIRED_MODULES = {"__init__", "benchmark", "tasks"}
+"""The modules that every benchmark has."""
 COMMANDS = {"irfl/generate"}
 """Modules that are run: ``python -m figlang_tasks.benchmarks.irfl.generate``."""
 
@@ -29,13 +27,15 @@ def test_a_benchmark_has_few_fields() -> None:
 
 
 @pytest.mark.parametrize("module", OPTIONAL_MODULES)
-def test_optional_modules_define_what_their_readers_need(module: str) -> None:
-    having = [name for name in names() if (benchmarks()[name].folder / f"{module}.py").exists()]
-    assert having and tuple(having) == names_with(module)
-    for name in having:
-        assert benchmarks()[name].module(module) is not None
-    for name in set(names()) - set(having):
-        assert benchmarks()[name].module(module) is None
+def test_an_optional_module_is_found_where_there_is_one_and_defines_its_names(module: str) -> None:
+    owners: list[str] = []
+    for name, benchmark in benchmarks().items():
+        has_module = (benchmark.folder / f"{module}.py").exists()
+        if has_module:
+            owners.append(name)
+        # `module` raises an error for a module that lacks a name.
+        assert (benchmark.module(module) is not None) == has_module
+    assert owners and tuple(owners) == names_with(module)
 
 
 def imported_modules(path: Path) -> set[str]:
@@ -54,7 +54,7 @@ def imported_modules(path: Path) -> set[str]:
 def test_every_file_of_a_benchmark_is_found_by_its_name_or_imported(name: str) -> None:
     """A file with a misspelt name, such as ``crad.py``, would be neither."""
     paths = list(benchmarks()[name].folder.glob("*.py"))
-    used = {*COMMON, *OPTIONAL_MODULES}
+    used = {*REQUIRED_MODULES, *OPTIONAL_MODULES}
     for path in paths:
         used |= imported_modules(path)
     unused = {path.stem for path in paths} - used
@@ -73,7 +73,7 @@ def test_a_module_that_lacks_a_name_is_an_error_for_its_user(
     )
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(benchmark_module, "PACKAGE", "its_benchmarks")
-    sayings = Benchmark(name="sayings", version="1-0", prompt_hash="", about="", sources=())
+    sayings = Benchmark(name="sayings", version="1-0", prompt_hash="", summary="", sources=())
     with pytest.raises(
         FigLangError, match=r"sayings/card.py must define card: figlang report needs it\. Define it"
     ):
@@ -84,16 +84,17 @@ def test_a_module_that_lacks_a_name_is_an_error_for_its_user(
         ValueError, match="crad is no optional module; there are: agreement, card, "
     ):
         names_with("crad")
-    for module in [module for module in sys.modules if module.startswith("its_benchmarks")]:
-        monkeypatch.delitem(sys.modules, module)
+    for module in list(sys.modules):
+        if module.startswith("its_benchmarks"):
+            monkeypatch.delitem(sys.modules, module)
 
 
 def test_contributing_lists_the_optional_modules() -> None:
     document = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(\w+)\.py` \| (.+?) \| `(.+?)` \|$", document, re.MULTILINE)
-    assert {module: used_by for module, _, used_by in rows} == {
-        module: required.used_by for module, required in OPTIONAL_MODULES.items()
-    }
+    commands_in_document = {module: used_by for module, _, used_by in rows}
+    commands = {module: required.used_by for module, required in OPTIONAL_MODULES.items()}
+    assert commands_in_document == commands
     for module, text, _ in rows:
         for name in OPTIONAL_MODULES[module].defines:
             assert re.search(rf"`{name}\b", text), (module, name)

@@ -1,4 +1,4 @@
-"""A wrong option of a task file reaches a model, or a right one is refused, if this fails."""
+"""If these fail, a wrong option of a task file reaches a model, or a right one is refused."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic import Field
 from figlang_tasks.core.options import Options
 
 
-class Asking(Options):
+class MyOptions(Options):
     OF: ClassVar[str] = "Mine"
 
     prompt: Literal["choose", "match"]
@@ -18,33 +18,40 @@ class Asking(Options):
     shots: int = Field(default=0, ge=0)
 
 
-CHOOSE, MATCH = ({"prompt": name} for name in ("choose", "match"))
+CHOOSE = {"prompt": "choose"}
+MATCH = {"prompt": "match"}
 
 
 @pytest.mark.parametrize(
     ("kwargs", "model", "expected"),
     [
-        (CHOOSE, None, [Asking(prompt="choose")]),
-        ({"default": CHOOSE}, "llava", [Asking(prompt="choose")]),
-        # The harness puts `default` upon what stands outside, the block of a model in its place.
-        ({"blind": True, "default": CHOOSE}, None, [Asking(prompt="choose", blind=True)]),
+        (CHOOSE, None, [MyOptions(prompt="choose")]),
+        ({"default": CHOOSE}, "llava", [MyOptions(prompt="choose")]),
+        # The harness lets `default` override what stands outside; the block of a model replaces it.
+        ({"blind": True, "default": CHOOSE}, None, [MyOptions(prompt="choose", blind=True)]),
         (
             {"shots": 5, "default": CHOOSE, "llava": MATCH},
             None,
-            [Asking(prompt="choose", shots=5), Asking(prompt="match")],
+            [MyOptions(prompt="choose", shots=5), MyOptions(prompt="match")],
         ),
         (
             {"default": CHOOSE, "pictures_first": {"blind": True}},
             None,
-            [Asking(prompt="choose"), Asking(prompt="choose", blind=True)],
+            [MyOptions(prompt="choose"), MyOptions(prompt="choose", blind=True)],
         ),
         # Without `default`, models without a block get what stands outside.
-        ({"llava": MATCH, **CHOOSE}, "llava", [Asking(prompt="match"), Asking(prompt="choose")]),
-        ({"llava": MATCH}, None, [Asking(prompt="match")]),
+        (
+            {"llava": MATCH, **CHOOSE},
+            "llava",
+            [MyOptions(prompt="match"), MyOptions(prompt="choose")],
+        ),
+        ({"llava": MATCH}, None, [MyOptions(prompt="match")]),
     ],
 )
-def test_blocks(kwargs: dict[str, Any], model: str | None, expected: list[Asking]) -> None:
-    assert Asking.blocks({"lmms_eval_specific_kwargs": kwargs, "model": model}) == expected
+def test_each_case_of_the_blocks_has_its_options(
+    kwargs: dict[str, Any], model: str | None, expected: list[MyOptions]
+) -> None:
+    assert MyOptions.blocks({"lmms_eval_specific_kwargs": kwargs, "model": model}) == expected
 
 
 @pytest.mark.parametrize(
@@ -65,8 +72,8 @@ def test_blocks(kwargs: dict[str, Any], model: str | None, expected: list[Asking
         ),
     ],
 )
-def test_what_is_wrong_in_a_block(
+def test_a_wrong_option_of_a_block_is_named(
     kwargs: dict[str, Any] | None, model: str | None, message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):
-        Asking.blocks({"lmms_eval_specific_kwargs": kwargs, "model": model})
+        MyOptions.blocks({"lmms_eval_specific_kwargs": kwargs, "model": model})

@@ -1,4 +1,4 @@
-"""A score loses digits on its way, or a wrong request for scores is sent, if this fails."""
+"""If these fail, a score loses digits on its way, or a wrong request for scores is sent."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DOC = {
 
 
 @pytest.mark.parametrize(
-    ("asked", "expected"),
+    ("settings", "expected"),
     [
         # The keys yes and no, as YAML reads them without quotation marks.
         (
@@ -47,12 +47,12 @@ DOC = {
         ),
     ],
 )
-def test_valid_requests(asked: dict[str, Any], expected: ScoreRequest) -> None:
-    assert score_request({"temperature": 0, KEY: asked}, DOC) == expected
+def test_a_valid_request_is_read(settings: dict[str, Any], expected: ScoreRequest) -> None:
+    assert score_request({"temperature": 0, KEY: settings}, DOC) == expected
 
 
 @pytest.mark.parametrize(
-    ("asked", "message"),
+    ("settings", "message"),
     [
         (True, "valid: a mapping with kind: candidates or match"),
         ({"kind": "rank"}, "kind is 'rank': must be 'candidates' or 'match'"),
@@ -72,9 +72,11 @@ def test_valid_requests(asked: dict[str, Any], expected: ScoreRequest) -> None:
         ({"kind": "match", True: True, False: False}, "yes is True: must be a valid string"),
     ],
 )
-def test_invalid_requests_name_the_valid_values(asked: Any, message: str) -> None:
+def test_the_error_of_an_invalid_request_names_the_valid_values(
+    settings: object, message: str
+) -> None:
     with pytest.raises(ValueError, match=message):
-        score_request({KEY: asked}, DOC)
+        score_request({KEY: settings}, DOC)
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False)))
@@ -82,7 +84,7 @@ def test_an_answer_is_read_back_to_the_last_bit(scores: list[float]) -> None:
     assert read_answer(answer(scores)) == scores
 
 
-def test_no_score_may_be_infinite() -> None:
+def test_an_infinite_score_is_refused() -> None:
     with pytest.raises(ValueError, match="must be finite"):
         answer([0.5, math.inf])
 
@@ -90,18 +92,17 @@ def test_no_score_may_be_infinite() -> None:
 @pytest.mark.parametrize(
     "output",
     [
-        *(
-            None,
-            "Yes",
-            "[0.5]",
-            "{}",
-            '{"scores": 1}',
-            '{"scores": ["a"]}',
-            '{"scores": [true]}',
-            '{"scores": [NaN]}',
-        ),
-        *(f'{{"scores": [{"9" * 400}]}}', '{"a":' * 9999),
+        None,
+        "Yes",
+        "[0.5]",
+        "{}",
+        '{"scores": 1}',
+        '{"scores": ["a"]}',
+        '{"scores": [true]}',
+        '{"scores": [NaN]}',
+        f'{{"scores": [{"9" * 400}]}}',  # infinite as a float
+        '{"a":' * 9999,
     ],
 )
-def test_words_are_no_scores(output: str | None) -> None:
+def test_an_answer_without_finite_scores_is_one_in_words(output: str | None) -> None:
     assert read_answer(output) is None

@@ -1,6 +1,4 @@
-"""Stored answers: what they are known by, what is kept, and what a damaged or a full folder
-costs.
-"""
+"""Stored answers: their keys, what is kept, and what a damaged or a full folder costs."""
 
 from __future__ import annotations
 
@@ -25,8 +23,9 @@ from vlm_requests import instance
 from figlang_tasks import FigLangError
 from figlang_tasks.core import notes, status
 from figlang_tasks.core.score_requests import KEY
+from figlang_tasks.harness.answer_keys import content_digest, request_digest
 from figlang_tasks.harness.answer_store import Store, StoredAnswer
-from figlang_tasks.harness.answers import Answers, content_digest, digest
+from figlang_tasks.harness.answers import Answers
 from figlang_tasks.harness.identity import model_key
 from figlang_tasks.models.vlm import FigLangVLM
 
@@ -34,7 +33,7 @@ BARS = re.compile(r"(answers|Model Responding): .*\[00:00<\?")  # as they begin
 
 
 def test_a_digest_tells_content_apart_by_all_but_the_order_of_keys() -> None:
-    shown: list[Any] = [
+    contents: list[Any] = [
         None,
         True,
         1,
@@ -57,32 +56,38 @@ def test_a_digest_tells_content_apart_by_all_but_the_order_of_keys() -> None:
         Image.new("P", (2, 3)),
         Image.new("RGB", (2, 1)),
     ]
-    assert len({content_digest(each) for each in (*shown, *pictures)}) == len(shown) + len(pictures)
+    digests = {content_digest(content) for content in (*contents, *pictures)}
+    assert len(digests) == len(contents) + len(pictures)
     assert content_digest([{"a": 1, "b": [2]}]) == content_digest([{"b": [2], "a": 1}])
 
 
 @pytest.mark.parametrize("chat", [True, False])
 def test_a_digest_tells_apart_what_is_to_be_scored(chat: bool) -> None:
-    """Candidates that stand in a column of the document are not shown, and the data of both
-    documents is the same.
-    """
-    asked = {KEY: {"kind": "candidates", "candidates": "captions"}}
+    """No prompt shows candidates of a column, and the data of both documents is the same."""
+    scored = {KEY: {"kind": "candidates", "candidates": "captions"}}
     documents = [
         {"captions": captions, "data": "d"} for captions in (["a", "b"], ["b", "a"], ["a", "b"])
     ]
     lm = SimpleNamespace(task_dict={"task": {"test": documents}})
 
-    def digest_of(number: int, settings: dict[str, Any]) -> str:
-        shown = (lambda doc: [{"role": "user"}], settings) if chat else (settings, lambda doc: [])
-        arguments = ("Which?", *shown, number, "task", "test")
-        return digest(lm, SimpleNamespace(args=arguments, request_type="generate_until"))
+    def messages(doc: object) -> list[dict[str, str]]:
+        return [{"role": "user"}]
 
-    assert digest_of(0, asked) != digest_of(1, asked) and digest_of(0, asked) == digest_of(2, asked)
-    assert digest_of(0, {}) == digest_of(1, {}) != digest_of(0, asked)
+    def pictures(doc: object) -> list[object]:
+        return []
+
+    def digest_of(number: int, settings: dict[str, Any]) -> str:
+        prompt_and_settings = (messages, settings) if chat else (settings, pictures)
+        arguments = ("Which?", *prompt_and_settings, number, "task", "test")
+        return request_digest(lm, SimpleNamespace(args=arguments, request_type="generate_until"))
+
+    assert digest_of(0, scored) != digest_of(1, scored)
+    assert digest_of(0, scored) == digest_of(2, scored)
+    assert digest_of(0, {}) == digest_of(1, {}) != digest_of(0, scored)
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "same"),
+    ("first", "second", "are_same"),
     [
         ({"model": "m", "api_key": "one-key"}, {"api_key": "one-key", "model": "m"}, True),
         ("model=m,dtype=float32", {"dtype": "float32", "model": "m"}, True),
@@ -91,9 +96,9 @@ def test_a_digest_tells_apart_what_is_to_be_scored(chat: bool) -> None:
     ],
 )
 def test_arguments_tell_models_apart_and_are_not_kept(
-    first: Any, second: Any, same: bool, tmp_path: Path
+    first: Any, second: Any, are_same: bool, tmp_path: Path
 ) -> None:
-    assert (model_key("m", first) == model_key("m", second)) is same
+    assert (model_key("m", first) == model_key("m", second)) is are_same
     store = Store(str(tmp_path), model_key("m", first))
     store.keep([StoredAnswer("key", "task", 0, "an answer")])
     store.close()
@@ -104,7 +109,8 @@ def test_files_that_arguments_name_tell_models_apart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    weights, found = tmp_path / "model" / "part" / "weights", []
+    weights = tmp_path / "model" / "part" / "weights"
+    keys: list[str] = []
     weights.parent.mkdir(parents=True)
     for time, content in ((1, "old"), (2, "old"), (2, "newer")):
         weights.write_text(content)
@@ -114,19 +120,18 @@ def test_files_that_arguments_name_tell_models_apart(
             f"peft={weights}",
             {"pretrained": tmp_path / "model"},
         ):
-            found.append(model_key("m", arguments))
+            keys.append(model_key("m", arguments))
             (tmp_path / "model" / "figlang_0.db").write_text(content)  # of --use_cache
-            assert model_key("m", arguments) == found[-1]
-    assert len(set(found)) == 9
-    assert model_key("m", f"pretrained=model,system_prompt={'long' * 9999}") not in found
+            assert model_key("m", arguments) == keys[-1]
+    assert len(set(keys)) == 9
+    assert model_key("m", f"pretrained=model,system_prompt={'long' * 9999}") not in keys
 
 
 @pytest.mark.parametrize("size", [10, 300_000, 3_000_000])
 def test_weights_of_the_same_size_and_time_tell_models_apart(size: int, tmp_path: Path) -> None:
-    """As an archive unpacks two checkpoints of one architecture. Of a large file only a sample is
-    read.
-    """
-    weights, keys = tmp_path / "model.safetensors", []
+    """As an archive unpacks two checkpoints. Of a large file only a sample is read."""
+    weights = tmp_path / "model.safetensors"
+    keys: list[str] = []
     random = np.random.default_rng(0)
     for _ in range(2):
         weights.write_bytes(random.bytes(size))
@@ -135,28 +140,23 @@ def test_weights_of_the_same_size_and_time_tell_models_apart(size: int, tmp_path
     assert keys[0] == keys[1] != keys[2] == keys[3]
 
 
-def test_what_is_kept_and_found_by_any_process(tmp_path: Path) -> None:
-    failed = [
-        "[LMMS_EVAL_REQUEST_FAILED after 5 retries] no",
-        "[LMMS_EVAL_BUDGET_EXCEEDED]",
-        "",
-        " \n",
-    ]
-    given = {
+def test_every_process_finds_all_answers_but_failed_requests(tmp_path: Path) -> None:
+    text_by_key = {
         "a": "Yes.",
         "b": "caf\u00e9",
-        **{f"f{number}": text for number, text in enumerate(failed)},
+        "f0": "[LMMS_EVAL_REQUEST_FAILED after 5 retries] no",
+        "f1": "[LMMS_EVAL_BUDGET_EXCEEDED]",
+        "f2": "",
+        "f3": " \n",
     }
-    for rank, names in enumerate((["a"], list(given))):
+    for rank, keys in enumerate((["a"], list(text_by_key))):
         store = Store(str(tmp_path), "m", rank)
-        store.keep(StoredAnswer(name, "task", 0, given[name]) for name in names)
+        store.keep(StoredAnswer(key, "task", 0, text_by_key[key]) for key in keys)
         store.close()
     for rank in (0, 1, 2):
-        found = Store(str(tmp_path), "m", rank).look_up(list(given))
-        assert {place: answer.text for place, answer in found.items()} == {
-            0: "Yes.",
-            1: "caf\u00e9",
-        }
+        answers = Store(str(tmp_path), "m", rank).look_up(list(text_by_key))
+        texts = {index: answer.text for index, answer in answers.items()}
+        assert texts == {0: "Yes.", 1: "caf\u00e9"}
     assert not Store(str(tmp_path), "another model").look_up(["a"])
 
 
@@ -181,22 +181,21 @@ def test_what_was_answered_before_an_error_is_kept(tmp_path: Path) -> None:
 def test_a_full_disk_costs_no_run_and_answers_are_tried_again(
     tmp_path: Path, warnings_of_loguru: list[str]
 ) -> None:
-    notes.noted()
-    given = {f"{number}": f"{number} {'x' * 1000}" for number in range(100)}
+    notes.take_failures()  # forgets those of other tests
+    text_by_key = {f"{number}": f"{number} {'x' * 1000}" for number in range(100)}
     store = Store(str(tmp_path), "m")
-    (pages,) = store.own.execute("PRAGMA max_page_count").fetchone()
-    store.own.execute("PRAGMA max_page_count = 20")
-    for name, answer in given.items():
-        store.keep([StoredAnswer(name, "task", 0, answer)])
-    told = f"--use_cache {tmp_path}: answers could not be stored (database or disk is full)"
-    assert (
-        notes.noted() == [told] and len(warnings_of_loguru) == 1 and told in warnings_of_loguru[0]
-    )
-    assert 0 < len(store.look_up(list(given))) < 100
-    store.own.execute(f"PRAGMA max_page_count = {pages}")  # there is room again
+    (pages,) = store.database.execute("PRAGMA max_page_count").fetchone()
+    store.database.execute("PRAGMA max_page_count = 20")
+    for key, text in text_by_key.items():
+        store.keep([StoredAnswer(key, "task", 0, text)])
+    message = f"--use_cache {tmp_path}: answers could not be stored (database or disk is full)"
+    assert notes.take_failures() == [message]
+    assert len(warnings_of_loguru) == 1 and message in warnings_of_loguru[0]
+    assert 0 < len(store.look_up(list(text_by_key))) < 100
+    store.database.execute(f"PRAGMA max_page_count = {pages}")  # there is room again
     store.keep([StoredAnswer("last", "task", 0, "an answer")])
     store.close()
-    assert len(Store(str(tmp_path), "m").look_up([*given, "last"])) == 101
+    assert len(Store(str(tmp_path), "m").look_up([*text_by_key, "last"])) == 101
 
 
 def test_a_damaged_file_is_named_before_a_model_is_loaded(tmp_path: Path) -> None:
@@ -276,51 +275,50 @@ def test_what_is_no_file_is_named(make: Callable[[Path], None], tmp_path: Path) 
 def test_a_model_that_tells_its_answers_loses_one_batch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Asked for several batches at once; batches are those of an undisturbed run, which has one
-    bar.
-    """
+    """It gets several batches in a call; they are those of an undisturbed run, with one bar."""
     options: dict[str, Any] = {
         "use_cache": str(tmp_path / "answers"),
         "limit": 6,
         "gen_kwargs": "max_new_tokens=4",
     }
-    told: list[str] = []
-    asked: set[FigLangVLM] = set()
-    generate = FigLangVLM.generate
+    asked_rows: list[str] = []
+    asked_models: set[FigLangVLM] = set()
+    run_batch = FigLangVLM._run_batch
 
-    def dying(self: Any, batch: Any, *rest: Any) -> Any:
-        told.extend(prompt.where for prompt in batch)
-        asked.add(self)
-        if len(told) == 4:
+    def dying(self: Any, settings: Any, stops: Any, batch: Any, inputs: Any) -> Any:
+        asked_rows.extend(conversation.row for conversation in batch)
+        asked_models.add(self)
+        if len(asked_rows) == 4:
             raise RuntimeError("the model is broken")
-        return generate(self, batch, *rest)
+        return run_batch(self, settings, stops, batch, inputs)
 
     with monkeypatch.context() as patched:
-        patched.setattr(FigLangVLM, "generate", dying)
+        patched.setattr(FigLangVLM, "_run_batch", dying)
         with pytest.raises(FigLangError, match="doc 3: RuntimeError: the model is broken"):
             evaluate(TASK, "figlang_vlm", demo_runs.DEMO, **options)
-        assert [model.on_answer for model in asked] == [None], (
+        assert [model.on_answer for model in asked_models] == [None], (
             "what it is asked next by others is not kept"
         )
-        again = evaluate(TASK, "figlang_vlm", demo_runs.DEMO, **options)
-    assert told[4:] == [f"task {TASK}, doc {number}" for number in (3, 4, 5)]
+        completed = evaluate(TASK, "figlang_vlm", demo_runs.DEMO, **options)
+    assert asked_rows[4:] == [f"task {TASK}, doc {number}" for number in (3, 4, 5)]
     del options["use_cache"]
     capsys.readouterr()
-    first = evaluate(TASK, "figlang_vlm", demo_runs.DEMO, **options)
+    undisturbed = evaluate(TASK, "figlang_vlm", demo_runs.DEMO, **options)
     printed = capsys.readouterr().err
     assert " 6/6 [" in printed and BARS.findall(printed) == ["answers"]
-    assert demo_runs.answers(again, TASK) == demo_runs.answers(first, TASK)
+    assert demo_runs.answers(completed, TASK) == demo_runs.answers(undisturbed, TASK)
 
 
 def test_a_class_with_several_requests_on_the_way_loses_those(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    runs, limit = Runs(tmp_path), 16
+    runs = Runs(tmp_path)
+    limit = 16
     monkeypatch.setattr(faulty_model.Faulty, "num_concurrent", 4, raising=False)
     with pytest.raises(RuntimeError, match="the model is broken"):
         runs.here(limit=limit, fault={"faulty": "raise", "faulty_at": 10})
     runs.here(limit=limit)
-    assert [len(asked) for asked in runs.asked] == [10, limit - 8]
+    assert [len(rows) for rows in runs.asked] == [10, limit - 8]
 
 
 def test_a_class_that_gets_all_requests_at_once_shows_its_own_bar(
@@ -336,32 +334,45 @@ def test_a_class_that_gets_all_requests_at_once_shows_its_own_bar(
 def test_only_missing_answers_are_asked_for(
     task: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The results are the same; the screen says how many are known, and has one bar for what is
-    asked.
-    """
-    runs, rounds = Runs(tmp_path), 2 if task == "mini_sg" else 1
-    found = []
-    for from_cache, limit in ((0, 10), (10, 20), (20, 20)):
-        with status.shown():
-            found.append(runs.here(task, limit=limit, include_path=demo_runs.mini_tasks()))
-        assert len(runs.asked[-1]) == (limit - from_cache) * rounds
-        shown, is_asked = capsys.readouterr().err, from_cache < limit
-        assert f"{from_cache * rounds} of {limit * rounds} answers are from the cache" in shown
-        assert BARS.findall(shown).count("answers") == is_asked
-        assert not is_asked or f" {limit * rounds}/{limit * rounds} [" in shown
-        assert "loading the model (faulty) ..." in shown
+    """The screen says how many answers are stored, and has one bar for those that are not."""
+    runs = Runs(tmp_path)
+    rounds = 2 if task == "mini_sg" else 1
+    for stored_rows, limit in ((0, 10), (10, 20), (20, 20)):
+        with status.printing():
+            runs.here(task, limit=limit, include_path=demo_runs.mini_tasks())
+        assert len(runs.asked[-1]) == (limit - stored_rows) * rounds
+        printed = capsys.readouterr().err
+        stored = stored_rows * rounds
+        total = limit * rounds
+        assert f"{stored} of {total} answers are from the cache" in printed
+        has_bar = stored < total
+        assert BARS.findall(printed).count("answers") == has_bar
+        assert not has_bar or f" {total}/{total} [" in printed
+        assert "loading the model (faulty) ..." in printed
+
+
+@pytest.mark.parametrize("task", [TASK, "mini_sg"])
+def test_stored_answers_give_the_same_results(task: str, tmp_path: Path) -> None:
+    runs = Runs(tmp_path)
+    options: dict[str, Any] = {"limit": 20, "include_path": demo_runs.mini_tasks()}
+    asked = runs.here(task, **options)
+    stored = runs.here(task, **options)
+    assert runs.asked[1] == []
     for name in ("results", "configs", "samples", "config"):
-        assert without_functions(found[2][name]) == without_functions(found[1][name])
+        assert without_functions(stored[name]) == without_functions(asked[name])
 
 
-def without_functions(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {
-            key: without_functions(each) for key, each in value.items() if key != "token_counts"
-        }
-    if isinstance(value, list | tuple):
-        return [without_functions(each) for each in value]
-    return "function" if callable(value) else value
+def without_functions(content: Any) -> Any:
+    """A copy in which every function is a word, and without token counts."""
+    if isinstance(content, dict):
+        copy: dict[Any, Any] = {}
+        for key, entry in content.items():
+            if key != "token_counts":
+                copy[key] = without_functions(entry)
+        return copy
+    if isinstance(content, list | tuple):
+        return [without_functions(entry) for entry in content]
+    return "function" if callable(content) else content
 
 
 def test_tasks_of_others_use_the_cache_of_the_harness(tmp_path: Path) -> None:
@@ -382,10 +393,10 @@ def test_tasks_of_others_use_the_cache_of_the_harness(tmp_path: Path) -> None:
     for _ in range(2):
         results = runs.here([TASK, "theirs"], limit=2, **options)  # type: ignore[arg-type]
         assert results["results"]["theirs"]["acc,none"] == 1
-    assert [len(asked) for asked in runs.asked] == [4, 0]
+    assert [len(rows) for rows in runs.asked] == [4, 0]
     assert (runs.cache / "cache.db").exists()
     lmms_eval.models.MODEL_REGISTRY_V2.resolve("faulty")
-    notes.noted()
+    notes.take_failures()
 
 
 def test_a_replay_reads_its_file_each_time(tmp_path: Path) -> None:
@@ -402,9 +413,7 @@ def test_a_replay_reads_its_file_each_time(tmp_path: Path) -> None:
 
 
 def test_padded_pictures_of_one_call_stay_where_the_next_has_others() -> None:
-    """After ordinary tasks those of all processes are known, after tasks in rounds those of this
-    process alone.
-    """
+    """Ordinary tasks tell those of all processes, tasks in rounds those of this one alone."""
     answers = Answers({}, None, None)
     for padded in ({"ordinary": {1, 2}}, {"in_rounds": {3}}, {"ordinary": {4}}):
         lm = SimpleNamespace(padded_pictures=padded, generate_until=lambda requests: [])

@@ -22,7 +22,7 @@ from PIL import Image
 from figlang_tasks.benchmarks.columbus import rows as columbus_rows
 from figlang_tasks.benchmarks.irfl.archive import ARCHIVE, Pictures
 from figlang_tasks.benchmarks.metaclue import annotations as metaclue_annotations
-from figlang_tasks.core import files, hub, images, row_files, samples_files
+from figlang_tasks.core import files, images, parquet_files, row_files, samples_files
 from figlang_tasks.core.errors import DataError, FigLangError
 from figlang_tasks.judge import key, sheet
 from figlang_tasks.models import probe, vlm_loading
@@ -62,7 +62,7 @@ def huge(path: Path) -> None:
 
 
 def read_lines(path: Path) -> None:
-    list(row_files.lines(path))
+    list(row_files.read_rows(path))
 
 
 def read_samples(path: Path) -> None:
@@ -78,7 +78,7 @@ def read_size(path: Path) -> None:
 
 
 def read_table(path: Path) -> None:
-    hub.read_parquet([path], ["text"], "the table")
+    parquet_files.read_parquet([path], ["text"], "the table")
 
 
 def read_pictures(path: Path) -> None:
@@ -248,17 +248,17 @@ def test_no_column_of_a_table_is_opened_as_a_picture(tmp_path: Path) -> None:
         with pytest.raises(
             DataError, match=f"the table: the column {column} holds .*Image.*, not texts or numbers"
         ):
-            hub.read_parquet([path], [column], "the table")
+            parquet_files.read_parquet([path], [column], "the table")
     other = tmp_path / "other.parquet"
     features = datasets.Features({"text": datasets.Value("string"), "more": datasets.Image()})
     datasets.Dataset.from_dict({"text": ["a"], "more": cells}, features).to_parquet(other)
-    assert list(hub.read_parquet([other], ["text"], "the table")) == [{"text": "a"}]
+    assert list(parquet_files.read_parquet([other], ["text"], "the table")) == [{"text": "a"}]
 
 
 def test_a_table_of_texts_and_lists_is_read(tmp_path: Path) -> None:
     path = tmp_path / "plain.parquet"
     parquet.write_table(pa.table({"text": ["a"], "texts": [["b", "c"]], "number": [1]}), path)
-    assert hub.read_parquet([path], ["text", "texts", "number"], "the table")[0] == {
+    assert parquet_files.read_parquet([path], ["text", "texts", "number"], "the table")[0] == {
         "text": "a",
         "texts": ["b", "c"],
         "number": 1,

@@ -1,6 +1,4 @@
-"""A disk without room or rights is named with what to do, and of several writers of one folder one
-writes it.
-"""
+"""A full disk is named with a remedy, and of several writers of one folder one writes it."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ from vflute_hub import write_vflute_repo
 
 from figlang_tasks.cli import new_folder
 from figlang_tasks.core.errors import DataError, FigLangError
-from figlang_tasks.core.hub import read_parquet
+from figlang_tasks.core.parquet_files import read_parquet
 
 
 @contextmanager
@@ -46,37 +44,39 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def refusal(file: Path) -> str:
-    with pytest.raises(DataError) as told:
+    """The message with which the file is refused."""
+    with pytest.raises(DataError) as raised:
         read_parquet([file], ["claim"], "the split test")
-    return str(told.value)
+    return str(raised.value)
 
 
 def test_a_full_cache_of_datasets_is_no_damaged_file(parquet: Path, cache: Path) -> None:
     with no_file_larger_than(1_000):
-        told = refusal(parquet)
-    assert told.startswith(
+        message = refusal(parquet)
+    assert message.startswith(
         f"the split test cannot be read into the cache of datasets, {cache} ([Errno 27] File too"
     )
-    assert told.endswith(": make room there, or set HF_DATASETS_CACHE to another folder")
+    assert message.endswith(": make room there, or set HF_DATASETS_CACHE to another folder")
     assert len(read_parquet([parquet], ["claim"], "the split test")) == 20, "once there is room"
 
 
 def test_a_cache_of_datasets_that_is_no_folder(parquet: Path, cache: Path) -> None:
     cache.write_text("a file")
-    told = refusal(parquet)
-    assert str(cache) in told and told.endswith("set HF_DATASETS_CACHE to another folder")
+    message = refusal(parquet)
+    assert str(cache) in message
+    assert message.endswith("set HF_DATASETS_CACHE to another folder")
 
 
-def test_a_damaged_file_is_still_told_as_one(parquet: Path, cache: Path) -> None:
+def test_a_damaged_file_is_still_named_as_damaged(parquet: Path, cache: Path) -> None:
     parquet.write_bytes(parquet.read_bytes()[:500])
     assert "Delete the damaged file and load it again" in refusal(parquet)
 
 
 def test_a_template_on_a_full_disk(tmp_path: Path) -> None:
     with no_file_larger_than(100):
-        told = commands.refused("data", "template", "vflute", "--output", tmp_path / "mine")
+        message = commands.refused("data", "template", "vflute", "--output", tmp_path / "mine")
     folder = tmp_path / "mine" / "V-FLUTE"
-    assert told == f"figlang: {folder}: File too large: make room there, or name another place"
+    assert message == f"figlang: {folder}: File too large: make room there, or name another place"
     assert list((tmp_path / "mine").iterdir()) == []
 
 
@@ -86,19 +86,23 @@ def test_a_template_on_a_full_disk(tmp_path: Path) -> None:
 def test_one_of_two_writers_wins(tmp_path: Path) -> None:
     """A lock of its own, so that one that was killed stops nobody."""
     folder = tmp_path / "scored"
-    with new_folder(folder) as made:
-        (made / "first").touch()
+    with new_folder(folder) as partial_folder:
+        (partial_folder / "first").touch()
         for _ in range(2):
             with (
                 pytest.raises(FigLangError, match="scored: another process is writing it"),
                 new_folder(folder),
             ):
                 pass
-        assert [path.name for path in made.iterdir()] == ["first"], "what it writes stays"
-    assert [path.name for path in tmp_path.iterdir()] == ["scored"]
-    assert [path.name for path in folder.iterdir()] == ["first"]
+        assert names_in(partial_folder) == ["first"], "what it writes stays"
+    assert names_in(tmp_path) == ["scored"]
+    assert names_in(folder) == ["first"]
     with pytest.raises(FigLangError, match="scored exists already"), new_folder(folder):
         pass
+
+
+def names_in(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir()]
 
 
 def test_what_a_kill_has_left_is_replaced(tmp_path: Path) -> None:
@@ -106,9 +110,9 @@ def test_what_a_kill_has_left_is_replaced(tmp_path: Path) -> None:
     left.mkdir(parents=True)
     (left / "old").touch()
     (left.parent / "results.json").write_text("half")
-    with new_folder(tmp_path / "scored") as made:
-        (made / "new").touch()
-    assert [path.name for path in (tmp_path / "scored").iterdir()] == ["new"]
+    with new_folder(tmp_path / "scored") as partial_folder:
+        (partial_folder / "new").touch()
+    assert names_in(tmp_path / "scored") == ["new"]
 
 
 def test_a_folder_that_another_program_has_written_meanwhile(tmp_path: Path) -> None:
@@ -119,4 +123,4 @@ def test_a_folder_that_another_program_has_written_meanwhile(tmp_path: Path) -> 
     ):
         folder.mkdir()
         (folder / "mine").touch()
-    assert [path.name for path in tmp_path.iterdir()] == ["scored"]
+    assert names_in(tmp_path) == ["scored"]

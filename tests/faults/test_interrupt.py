@@ -1,6 +1,4 @@
-"""SIGINT at any moment: the first ends a command within seconds, a second one at once; what is
-stored is kept.
-"""
+"""SIGINT ends a command within seconds, a second one at once; stored answers are kept."""
 
 from __future__ import annotations
 
@@ -23,29 +21,23 @@ from openai_server import OpenAIServer
 from figlang_tasks.core import interrupts
 from figlang_tasks.mini import DEMO_MODEL_DIR
 
-TOLD = "lmms_eval: interrupted; the command ends within"
+MESSAGE = "lmms_eval: interrupted; the command ends within"
 BUSY = 300.0  # seconds that a busy machine may add
 SEED = 23
 
 
 def start(folder: Path, *options: str, scorer: str = "off") -> warm.Process:
-    options += (
-        "--use_cache",
-        str(folder / "answers"),
-        "--log_samples",
-        "--output_path",
-        str(folder / "out"),
-    )
-    own = {
+    """Start our command; what it prints is written to a file in the folder."""
+    command = ["lmms_eval", *options, "--use_cache", str(folder / "answers")]
+    command += ["--log_samples", "--output_path", str(folder / "out")]
+    environment = os.environ | {
         "FIGLANG_SCORER": scorer,
         "FIGLANG_CACHE": "off",
         "HF_HUB_OFFLINE": "1",
         "PYTHONUNBUFFERED": "1",
     }
     with (folder / "printed").open("w") as file:
-        return warm.Process(
-            ["lmms_eval", *options], env=os.environ | own, cwd=folder, stdout=file, stderr=file
-        )
+        return warm.Process(command, env=environment, cwd=folder, stdout=file, stderr=file)
 
 
 def printed(folder: Path) -> str:
@@ -65,17 +57,7 @@ def interrupted(process: warm.Process) -> float:
     return time.monotonic() - started
 
 
-RUN = (
-    "--tasks",
-    "figlang_mini",
-    "--model",
-    "llava_hf",
-    "--model_args",
-    DEMO,
-    "--device",
-    "cpu",
-    "--limit",
-)
+RUN = ("--tasks", "figlang_mini", "--model", "llava_hf", "--model_args", DEMO, "--device", "cpu")
 
 
 @pytest.mark.long
@@ -87,14 +69,14 @@ def test_at_random_moments_of_one_run(rows: str, moments: int, tmp_path: Path) -
     """Each command goes on from what the one before it has stored, until one comes to its end."""
 
     def start_in(folder: Path) -> warm.Process:
-        return start(folder, *RUN, rows, scorer="embedded")
+        return start(folder, *RUN, "--limit", rows, scorer="embedded")
 
     draw = random.Random(SEED)
     warm.run(["figlang", "--version"], cwd=tmp_path)  # the start of the server is no part of a run
     started = time.monotonic()
-    whole = start_in(tmp_path)
-    assert whole.wait(300) == 0, printed(tmp_path)[-3000:]
-    takes = time.monotonic() - started
+    undisturbed = start_in(tmp_path)
+    assert undisturbed.wait(300) == 0, printed(tmp_path)[-3000:]
+    duration = time.monotonic() - started
     (path,) = tmp_path.rglob("*_results.json")
     expected = json.loads(path.read_text(encoding="utf-8"))["results"]
 
@@ -102,78 +84,67 @@ def test_at_random_moments_of_one_run(rows: str, moments: int, tmp_path: Path) -
     folder.mkdir()
     for _ in range(moments):
         process = start_in(folder)
-        time.sleep(draw.uniform(0.5, takes))
+        time.sleep(draw.uniform(0.5, duration))
         with suppress(ProcessLookupError):
             if draw.random() < 0.5:
                 process.send_signal(signal.SIGINT)
             else:  # as a terminal does it
                 os.killpg(process.pid, signal.SIGINT)
         status = process.wait(interrupts.GRACE + BUSY)
-        found = printed(folder)
+        text = printed(folder)
         if status == 0:  # the signal came when its work was done
-            assert TOLD not in found and list(folder.rglob("*_results.json")), found[-3000:]
+            assert MESSAGE not in text and list(folder.rglob("*_results.json")), text[-3000:]
             continue
         assert status == -signal.SIGINT
         # Before our command begins, the interpreter itself answers.
-        assert found.count(TOLD) == 1 or "figlang_tasks/cli/lmms_eval.py" not in found, found[
-            -3000:
-        ]
+        has_begun = "figlang_tasks/cli/lmms_eval.py" in text
+        assert text.count(MESSAGE) == 1 or not has_begun, text[-3000:]
         # Python prints and drops an exception in a __del__; the command ends all the same.
-        raised = "Traceback" in found and "Exception ignored in" not in found
-        assert TOLD not in found or not raised, found[-3000:]
+        has_raised = "Traceback" in text and "Exception ignored in" not in text
+        assert MESSAGE not in text or not has_raised, text[-3000:]
     last = start_in(folder)
     assert last.wait(300) == 0, printed(folder)[-3000:]
     results = json.loads(max(folder.rglob("*_results.json")).read_text(encoding="utf-8"))["results"]
     assert results == expected
     # Half a file, of an interrupt while it was written, has another name.
     for path in folder.rglob("*_samples_*.jsonl"):
-        assert len(list(map(json.loads, path.read_bytes().splitlines()))) == int(rows), path
+        samples = [json.loads(line) for line in path.read_bytes().splitlines()]
+        assert len(samples) == int(rows), path
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("second", [False, True])
-def test_a_model_that_swallows_it(second: bool, tmp_path: Path) -> None:
+def test_a_model_that_swallows_the_interrupt_is_ended(second: bool, tmp_path: Path) -> None:
     runs = Runs(tmp_path)
     process = runs.command(fault={"faulty": "swallow", "faulty_at": 40})
     runs.wait_for_the_fault(process)
     if second:
         process.send_signal(signal.SIGINT)
-        while (
-            TOLD.encode() not in os.pread(process.files[1].fileno(), 1_000_000, 0)
-            and process.poll() is None
-        ):
+        errors = process.files[1].fileno()
+        while MESSAGE.encode() not in os.pread(errors, 1_000_000, 0) and process.poll() is None:
             time.sleep(0.1)
         assert process.poll() is None
         assert interrupted(process) < interrupts.GRACE / 2
     else:
         assert interrupted(process) > interrupts.GRACE - 1
-    assert TOLD in process.communicate()[1]
+    assert MESSAGE in process.communicate()[1]
     again = runs.by_command()
     assert (again.returncode, len(runs.asked[-1])) == (0, ROWS - 40), again.stderr[-3000:]
 
 
 @pytest.mark.slow
-def test_while_a_server_lets_it_wait(tmp_path: Path) -> None:
+def test_a_command_that_waits_for_a_server_ends(tmp_path: Path) -> None:
     with OpenAIServer(DEMO_MODEL_DIR, faults=["hang"] * 100) as server:
-        where = f"model={server.name},base_url={server.url},api_key=none"
-        process = start(
-            tmp_path,
-            "--tasks",
-            "figlang_mini",
-            "--limit",
-            "4",
-            "--model",
-            "figlang_openai",
-            "--model_args",
-            where,
-        )
+        options = ["--tasks", "figlang_mini", "--limit", "4", "--model", "figlang_openai"]
+        model_args = f"model={server.name},base_url={server.url},api_key=none"
+        process = start(tmp_path, *options, "--model_args", model_args)
         for _ in range(3000):
             if server.requests:
                 break
             time.sleep(0.1)
         time.sleep(0.5)
         interrupted(process)
-    assert printed(tmp_path).count(TOLD) == 1
+    assert printed(tmp_path).count(MESSAGE) == 1
     assert "Traceback" not in printed(tmp_path)
 
 
@@ -210,24 +181,23 @@ def test_while_the_first_of_two_processes_scores(tmp_path: Path) -> None:
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: slow_scoring\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text("[lmms_eval.models]\nslow = slow_scoring:manifests\n")
-    own = {
+    environment = os.environ | {
         "FIGLANG_SCORER": "embedded",
         "FIGLANG_CACHE": "off",
         "HF_HUB_OFFLINE": "1",
         "ACCELERATE_USE_CPU": "true",
+        "PYTHONPATH": str(tmp_path),
     }
     command = ["lmms_eval", "--tasks", "figlang_mini", "--model", "figlang_random", "--limit", "4"]
     command += ["--log_samples", "--output_path", "out"]
-    ranks = warm.start_ranks(
-        2, command, env=os.environ | own | {"PYTHONPATH": str(tmp_path)}, cwd=tmp_path
-    )
+    ranks = warm.start_ranks(2, command, env=environment, cwd=tmp_path)
     barriers = [tmp_path / f"barriers_{rank}" for rank in range(2)]
 
     def second_waits_for_the_scores() -> bool:
         if not (tmp_path / "scoring").exists():
             return False
-        here, there = (file.stat().st_size for file in barriers)
-        return there > here
+        first_rank, second_rank = (file.stat().st_size for file in barriers)
+        return second_rank > first_rank
 
     for _ in range(3000):
         if second_waits_for_the_scores() or any(rank.poll() is not None for rank in ranks):
@@ -236,9 +206,8 @@ def test_while_the_first_of_two_processes_scores(tmp_path: Path) -> None:
     time.sleep(0.5)  # from the count to the wait itself
     for rank in ranks:
         rank.send_signal(signal.SIGINT)
-    assert [rank.wait(interrupts.GRACE + BUSY) for rank in ranks] == [-signal.SIGINT] * 2, ranks[
-        0
-    ].communicate()[1]
+    statuses = [rank.wait(interrupts.GRACE + BUSY) for rank in ranks]
+    assert statuses == [-signal.SIGINT] * 2, ranks[0].communicate()[1]
     (results,) = tmp_path.rglob("*_results.json")
     assert "f1@0,none" in json.loads(results.read_text(encoding="utf-8"))["results"]["figlang_mini"]
 

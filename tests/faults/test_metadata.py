@@ -133,7 +133,9 @@ def test_pixels_that_are_cut_with_a_right_checksum_are_refused(mode: str, cut: f
 @pytest.mark.parametrize("kind", [b"IHDR", b"IDAT"])
 def test_a_wrong_checksum_of_pixels_is_refused(kind: bytes) -> None:
     data = file_of(PICTURE, "PNG")
-    parts = [chunk(each, content, is_right=each != kind) for each, content in chunks_of(data)]
+    parts: list[bytes] = []
+    for kind_of_chunk, content in chunks_of(data):
+        parts.append(chunk(kind_of_chunk, content, is_right=kind_of_chunk != kind))
     assert f"wrong checksum of {kind.decode()}" in fault(data[:8] + b"".join(parts))
 
 
@@ -148,7 +150,7 @@ def test_a_palette_that_is_missing_is_refused() -> None:
 def test_the_orientation_is_found_beside_odd_metadata(source: str, place: str) -> None:
     exif = Image.Exif()
     exif[0x0112] = 6
-    told = {
+    orientation = {
         "EXIF": chunk(b"eXIf", exif.tobytes()[6:]),
         "EXIF in a text": chunk(
             b"tEXt", b"Raw profile type exif\0\nexif\n 1\n" + exif.tobytes().hex().encode()
@@ -157,7 +159,8 @@ def test_the_orientation_is_found_beside_odd_metadata(source: str, place: str) -
     }[source]
     data = file_of(PICTURE, "PNG")
     start = 33 if place == "before the pixels" else len(data) - 12
-    data = data[:start] + ODD["wrong checksum of gAMA"] + told + ODD["zTXt of 3 MB"] + data[start:]
+    metadata = ODD["wrong checksum of gAMA"] + orientation + ODD["zTXt of 3 MB"]
+    data = data[:start] + metadata + data[start:]
     assert seen(data).tobytes() == PICTURE.transpose(Image.Transpose.ROTATE_270).tobytes()
 
 
@@ -228,8 +231,8 @@ def test_a_whole_webp_with_odd_metadata_is_read(fault: str) -> None:
 
 @pytest.mark.parametrize("lossless", [True, False])
 def test_pixels_of_a_webp_that_are_cut_are_refused(lossless: bool) -> None:
-    whole = file_of(PICTURE, "WEBP", lossless=lossless)
-    assert "cannot be decoded" in fault(whole[: len(whole) * 2 // 3])
+    data = file_of(PICTURE, "WEBP", lossless=lossless)
+    assert "cannot be decoded" in fault(data[: len(data) * 2 // 3])
 
 
 # --- formats ---

@@ -94,7 +94,7 @@ def test_a_part_of_the_data_and_settings_of_sampling_are_in_the_files(runs: Runs
             gen_kwargs=settings,
             torch_random_seed=seed,
         )
-    assert [len(asked) for asked in runs.asked] == [2, 0, 2]
+    assert [len(rows) for rows in runs.asked] == [2, 0, 2]
     assert saved_runs.read(str(folder / "0")).partial == "limit 2, offset 5"
     (path,) = (folder / "0").rglob("*_results.json")
     settings = json.loads(path.read_text(encoding="utf-8"))["configs"][TASK]["generation_kwargs"]

@@ -30,9 +30,9 @@ def file_of(image: Image.Image, kind: str, **options: Any) -> dict[str, Any]:
 def read(cell: dict[str, Any]) -> Image.Image:
     """Check and decode, as a run does."""
     images.check(cell, WHERE)
-    found = images.decode(cell, WHERE)
-    assert found.mode == "RGB"
-    return found
+    image = images.decode(cell, WHERE)
+    assert image.mode == "RGB"
+    return image
 
 
 @pytest.fixture(autouse=True)
@@ -56,8 +56,10 @@ def test_a_truncated_jpeg(keep: float, options: dict[str, Any]) -> None:
 
 
 def test_truncated_and_whole_pictures_in_several_threads() -> None:
-    whole = file_of(Image.effect_noise((800, 800), 80).convert("RGB"), "JPEG")
-    cells = [whole, whole | {"bytes": whole["bytes"][: len(whole["bytes"]) // 2]}] * 20
+    whole_cell = file_of(Image.effect_noise((800, 800), 80).convert("RGB"), "JPEG")
+    content = whole_cell["bytes"]
+    truncated_cell = {**whole_cell, "bytes": content[: len(content) // 2]}
+    cells = [whole_cell, truncated_cell] * 20
 
     def decoded(cell: dict[str, Any]) -> bool:
         try:
@@ -87,16 +89,15 @@ def test_grey_values_of_16_bits_keep_their_place() -> None:
     """Pillow's own conversion makes white of all but the darkest 256 of 65,536 values."""
     values = np.linspace(0, 65_535, 64 * 64).reshape(64, 64).astype(np.uint16)
     for kind in ("PNG", "TIFF"):
-        found = np.asarray(read(file_of(Image.fromarray(values), kind)))
-        assert np.abs(found[..., 0] - values / 257).max() <= 1
-        assert (found[..., 0] == found[..., 1]).all() and (found[..., 0] == found[..., 2]).all()
+        pixels = np.asarray(read(file_of(Image.fromarray(values), kind)))
+        red, green, blue = np.moveaxis(pixels, -1, 0)
+        assert np.abs(red - values / 257).max() <= 1
+        assert (red == green).all() and (red == blue).all()
 
 
 @pytest.mark.parametrize("orientation", range(1, 9))
 def test_exif_orientation(orientation: int) -> None:
-    """The corner that the orientation names as the upper left one gets there (EXIF 2.3, tag
-    0x0112).
-    """
+    """The corner that tag 0x0112 of EXIF 2.3 names as the upper left one gets there."""
     picture = Image.new("RGB", (40, 20), "white")
     # Row and column, in the file, of what is shown at the upper left.
     corners = {
@@ -113,9 +114,9 @@ def test_exif_orientation(orientation: int) -> None:
     picture.paste((255, 0, 0), (column * 32, row * 12, column * 32 + 8, row * 12 + 8))
     exif = Image.Exif()
     exif[0x0112] = orientation
-    found = read(file_of(picture, "JPEG", exif=exif, quality=95))
-    assert found.size == ((20, 40) if orientation >= 5 else (40, 20))
-    red = found.getpixel((3, 3))
+    upright = read(file_of(picture, "JPEG", exif=exif, quality=95))
+    assert upright.size == ((20, 40) if orientation >= 5 else (40, 20))
+    red = upright.getpixel((3, 3))
     assert isinstance(red, tuple) and red[0] > 200 and red[1] < 60, red
 
 

@@ -1,6 +1,4 @@
-"""A run that dies: its answers are in the cache, and the same command ends with the numbers of an
-undisturbed one.
-"""
+"""A run that dies loses no stored answer, and the same command then ends with its numbers."""
 
 from __future__ import annotations
 
@@ -42,35 +40,40 @@ def assert_same_file(runs: Runs, undisturbed: dict[str, Any]) -> None:
     assert {line["doc_id"]: line["filtered_resps"] for line in lines} == answers(undisturbed, TASK)
 
 
-def test_sigkill(runs: Runs, undisturbed: dict[str, Any]) -> None:
+def test_a_killed_run_goes_on_where_it_was(runs: Runs, undisturbed: dict[str, Any]) -> None:
     killed = runs.by_command(fault={"faulty": "kill", "faulty_at": AT})
     assert killed.returncode == -signal.SIGKILL
     again = runs.by_command()
     assert again.returncode == 0, again.stderr[-3000:]
-    assert [len(asked) for asked in runs.asked] == [AT, ROWS - AT]
+    assert [len(rows) for rows in runs.asked] == [AT, ROWS - AT]
     assert_same_file(runs, undisturbed)
 
 
 @pytest.mark.long
 def test_twenty_kills_at_random_moments(runs: Runs, undisturbed: dict[str, Any]) -> None:
-    """Each costs the answer that was under way, no more, and the end is that of an undisturbed
-    run.
-    """
-    chance, slow = random.Random(20), {"faulty_seconds": 0.1}
+    """Each costs the answer that was under way and no more, and the last run ends undisturbed."""
+
+    def asked_so_far() -> int:
+        return len(runs.log.read_text().splitlines())
+
+    chance = random.Random(20)
+    slow = {"faulty_seconds": 0.1}
     runs.log.touch()
     for _ in range(20):
-        wanted = len(runs.log.read_text().splitlines()) + chance.choice([0, 1, 1, 2, 3])
+        asked_at_kill = asked_so_far() + chance.choice([0, 1, 1, 2, 3])
         process = runs.command(fault=slow)
-        while len(runs.log.read_text().splitlines()) < wanted and process.poll() is None:
+        while asked_so_far() < asked_at_kill and process.poll() is None:
             time.sleep(0.01)
         time.sleep(chance.uniform(0, 0.2))
         process.kill()
         process.communicate(timeout=600)
         assert process.wait() == -signal.SIGKILL
-    asked = len(runs.log.read_text().splitlines())
+    asked_by_killed_runs = asked_so_far()
     done = runs.by_command(fault=slow)
     assert done.returncode == 0, done.stderr[-3000:]
-    assert asked > 10 and asked + len(runs.asked[-1]) - ROWS <= 20
+    asked_by_last_run = len(runs.asked[-1])
+    assert asked_by_killed_runs > 10
+    assert asked_by_killed_runs + asked_by_last_run - ROWS <= 20
     assert_same_file(runs, undisturbed)
 
 
@@ -85,7 +88,7 @@ ACCELERATE = (
 
 
 @pytest.mark.parametrize(
-    ("how", "launch"),
+    ("fault", "launch"),
     [
         ("leave", None),
         pytest.param("leave", TORCHRUN, marks=pytest.mark.long),
@@ -94,12 +97,13 @@ ACCELERATE = (
     ids=["leave", "leave, torchrun", "raise, torchrun"],
 )
 def test_one_of_two_ranks_dies(
-    how: str, launch: tuple[str, ...] | None, runs: Runs, undisturbed: dict[str, Any]
+    fault: str, launch: tuple[str, ...] | None, runs: Runs, undisturbed: dict[str, Any]
 ) -> None:
     """Also where the second command has one process only: what either rank has answered is used."""
-    failed = runs.in_two_processes(launch, fault={"faulty": how, "faulty_at": 20, "faulty_rank": 1})
-    assert failed
-    if how == "leave":
+    options = {"faulty": fault, "faulty_at": 20, "faulty_rank": 1}
+    exit_status = runs.in_two_processes(launch, fault=options)
+    assert exit_status != 0
+    if fault == "leave":
         assert runs.in_two_processes(launch) == 0
     else:
         again = runs.by_command()
@@ -131,7 +135,7 @@ def test_two_ranks_ask_for_missing_answers_alone(
     for path in (runs.folder / "out").rglob("*.json*"):
         path.unlink()
     assert runs.in_two_processes(launch) == 0
-    assert [len(asked) for asked in runs.asked] == [ROWS, 0, 1]
+    assert [len(rows) for rows in runs.asked] == [ROWS, 0, 1]
     assert_same_file(runs, undisturbed)
 
 
@@ -147,7 +151,7 @@ def test_a_rank_without_rows_goes_on_with_the_other(
         with sqlite3.connect(path) as database:
             database.execute("DELETE FROM answers WHERE doc_id = 0")
     assert runs.in_two_processes(launch, *limit) == 0
-    assert [set(asked) for asked in runs.asked] == [{f"{TASK} 0"}, set(), {f"{TASK} 0"}]
+    assert [set(rows) for rows in runs.asked] == [{f"{TASK} 0"}, set(), {f"{TASK} 0"}]
 
 
 @LAUNCHES
@@ -155,7 +159,7 @@ def test_two_ranks_find_answers_of_both_rounds(launch: tuple[str, ...] | None, r
     for limit in ("1", "3", "3"):
         options = ("--tasks", "mini_sg", "--include_path", demo_runs.mini_tasks(), "--limit", limit)
         assert runs.in_two_processes(launch, *options) == 0
-    assert [set(asked) for asked in runs.asked] == [
+    assert [set(rows) for rows in runs.asked] == [
         {"mini_sg 0"},
         {"mini_sg 1", "mini_sg 2"},
         set(),
@@ -163,20 +167,15 @@ def test_two_ranks_find_answers_of_both_rounds(launch: tuple[str, ...] | None, r
 
 
 def test_a_full_disk(runs: Runs, undisturbed: dict[str, Any]) -> None:
-    """No file may grow beyond 70 kB, as on a full disk: the samples do (of answers:
-    test_answers.py).
-    """
+    """No file may grow beyond 70 kB, and the samples would. Answers: test_answers.py."""
     full = runs.by_command(largest_file=70_000)
     assert full.returncode == 1
-    told = full.stderr.splitlines()[-1]
-    assert re.search(
-        r"lmms_eval: .*_samples_figlang_mini.jsonl could not be written whole.*run the same"
-        r" command",
-        told,
-    )
+    last_line = full.stderr.splitlines()[-1]
+    message = "lmms_eval: .*_samples_figlang_mini.jsonl could not be written whole"
+    assert re.search(f"{message}.*run the same command", last_line)
     assert not runs.files("*_samples_*.jsonl")
-    (part,) = runs.files("*_samples_*.jsonl.partial")
-    assert 60_000 < part.stat().st_size <= 70_000
+    (partial_file,) = runs.files("*_samples_*.jsonl.partial")
+    assert 60_000 < partial_file.stat().st_size <= 70_000
     assert_table(full.stdout)  # what there is, is shown all the same
     for path in runs.files("*_results.json"):
         path.unlink()

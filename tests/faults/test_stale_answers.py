@@ -39,8 +39,21 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+def asked_counts(runs: Runs) -> list[int]:
+    """How many requests the model got in each run."""
+    return [len(requests) for requests in runs.asked]
+
+
 def change(folder: Path, split: str, number: int, column: str, new: Callable[[Any], Any]) -> None:
-    """Change a cell of a parquet file."""
+    """Change a cell of a parquet file.
+
+    Args:
+        folder: of the data.
+        split: whose file is changed.
+        number: of the row.
+        column: of the cell.
+        new: makes the new content from the old.
+    """
     (path,) = folder.glob(f"**/{split}-*.parquet")
     table = pq.read_table(path)
     rows = table.to_pylist()
@@ -49,6 +62,7 @@ def change(folder: Path, split: str, number: int, column: str, new: Callable[[An
 
 
 def one_pixel(cell: Mapping[str, Any]) -> dict[str, Any]:
+    """The cell of a picture with one pixel changed a little."""
     image = Image.open(io.BytesIO(cell["bytes"])).convert("RGB")
     red, green, blue = image.getpixel((3, 3))  # type: ignore[misc]
     image.putpixel((3, 3), (red ^ 1, green, blue))
@@ -80,9 +94,7 @@ def test_a_picture_changes_by_one_pixel(force_simple: bool, runs: Runs, data: Pa
 
 
 def test_a_text_changes(runs: Runs, data: Path) -> None:
-    """Another digest of the data: all rows are asked again, since nothing tells what else is
-    different.
-    """
+    """The digest of the data is another: nothing tells which rows differ, so all are asked."""
     runs.here(limit=LIMIT)
     change(data, "test", 70, "claim", lambda claim: f"{claim}!")
     runs.here(limit=LIMIT)
@@ -101,11 +113,15 @@ def test_an_exemplar_changes(column: str, force_simple: bool, runs: Runs, data: 
     }
     runs.here("mini_2shot", **options)
     runs.here("mini_2shot", **options)
-    new = one_pixel if column == "image" else lambda text: f"{text} Indeed."
+
+    def longer(text: str) -> str:
+        return f"{text} Indeed."
+
+    new = one_pixel if column == "image" else longer
     for number in range(sources()["figlang_mini"].splits["train"]):
         change(data, "train", number, column, new)
     runs.here("mini_2shot", **options)
-    assert [len(asked) for asked in runs.asked] == [LIMIT, 0, LIMIT]
+    assert asked_counts(runs) == [LIMIT, 0, LIMIT]
 
 
 def test_a_model_is_trained_anew_in_its_folder(runs: Runs, tmp_path: Path) -> None:
@@ -117,13 +133,13 @@ def test_a_model_is_trained_anew_in_its_folder(runs: Runs, tmp_path: Path) -> No
     runs.here(**options)
     weights.write_bytes(b"new")
     runs.here(**options)
-    assert [len(asked) for asked in runs.asked] == [LIMIT, 0, LIMIT]
+    assert asked_counts(runs) == [LIMIT, 0, LIMIT]
 
 
 def test_chat_answers_are_not_given_to_the_simple_path(runs: Runs) -> None:
     runs.here(limit=LIMIT)
     runs.here(limit=LIMIT, force_simple=True)
-    assert [len(asked) for asked in runs.asked] == [LIMIT, LIMIT]
+    assert asked_counts(runs) == [LIMIT, LIMIT]
 
 
 def test_both_rounds_of_an_agentic_task(runs: Runs, data: Path) -> None:
@@ -132,7 +148,7 @@ def test_both_rounds_of_an_agentic_task(runs: Runs, data: Path) -> None:
     runs.here("mini_sg", **options)
     change(data, "test", 1, "image", one_pixel)
     runs.here("mini_sg", **options)
-    assert [len(asked) for asked in runs.asked[:2]] == [2 * LIMIT, 0]
+    assert asked_counts(runs)[:2] == [2 * LIMIT, 0]
     assert set(runs.asked[2]) == {"mini_sg 1"}
 
 
@@ -140,8 +156,10 @@ def test_the_wording_of_a_prompt_changes(runs: Runs, monkeypatch: pytest.MonkeyP
     """As an upgrade of this package would change it."""
     runs.here(limit=LIMIT)
     render = Template.render
-    monkeypatch.setattr(
-        Template, "render", lambda *values, **named: render(*values, **named) + " Please."
-    )
+
+    def render_politely(template: Template, *values: Any, **variables: Any) -> str:
+        return render(template, *values, **variables) + " Please."
+
+    monkeypatch.setattr(Template, "render", render_politely)
     runs.here(limit=LIMIT)
-    assert [len(asked) for asked in runs.asked] == [LIMIT, LIMIT]
+    assert asked_counts(runs) == [LIMIT, LIMIT]

@@ -25,9 +25,7 @@ WIDTH, HEIGHT = 23, 9
 def png(
     depth: int, colour_type: int, samples: npt.NDArray[Any], *chunks: tuple[bytes, bytes]
 ) -> bytes:
-    """A PNG file of these samples ([height, width, samples of a pixel]), written as the standard
-    says.
-    """
+    """A PNG file of these samples ([height, width, samples of a pixel]), as its standard says."""
     rows = b"".join(b"\0" + packed(row.ravel(), depth) for row in samples)
     header = struct.pack(">2L5B", samples.shape[1], samples.shape[0], depth, colour_type, 0, 0, 0)
     parts = [(b"IHDR", header), *chunks, (b"IDAT", zlib.compress(rows)), (b"IEND", b"")]
@@ -49,8 +47,8 @@ def error(data: bytes, expected: npt.NDArray[Any]) -> float:
     """The largest difference between what a run sees of a picture and the expected colours."""
     cell = {"bytes": data, "path": None}
     images.check(cell, "row 1")
-    seen = np.asarray(images.decode(cell, "row 1")).astype(float)
-    return float(np.abs(seen - expected).max())
+    pixels = np.asarray(images.decode(cell, "row 1")).astype(float)
+    return float(np.abs(pixels - expected).max())
 
 
 def random_samples(most: int, samples: int = 1) -> npt.NDArray[Any]:
@@ -73,10 +71,8 @@ def test_a_colour_that_is_transparent(depth: int) -> None:
     clear = colours[0, 0]
     is_clear = (colours == clear).all(axis=2, keepdims=True)
     expected = np.where(is_clear, 255, colours * 255 / most)
-    assert (
-        error(png(depth, 2, colours, (b"tRNS", struct.pack(">3H", *map(int, clear)))), expected)
-        <= 1
-    )
+    transparency = (b"tRNS", struct.pack(">3H", *map(int, clear)))
+    assert error(png(depth, 2, colours, transparency), expected) <= 1
 
 
 @pytest.mark.parametrize("depth", [8, 16])
@@ -100,12 +96,13 @@ def test_colours_of_a_palette_that_are_transparent(depth: int, alphas: str) -> N
     if alphas == "none":
         alpha = np.array([], int)
     numbers = random_samples(count - 1)
-    whole = np.concatenate([alpha, np.full(count - len(alpha), 255)])[numbers] / 255
+    alpha_of_colours = np.concatenate([alpha, np.full(count - len(alpha), 255)])
+    opacity = alpha_of_colours[numbers] / 255
     chunks = [
         (b"PLTE", palette.astype(np.uint8).tobytes()),
         (b"tRNS", alpha.astype(np.uint8).tobytes()),
     ]
-    expected = whole * palette[numbers[..., 0]] + (1 - whole) * 255
+    expected = opacity * palette[numbers[..., 0]] + (1 - opacity) * 255
     assert error(png(depth, 3, numbers, *chunks), expected) <= 1
 
 
@@ -163,21 +160,21 @@ def test_where_the_transparency_of_a_png_counts(chunk: str) -> None:
     """As for libpng: before the pixels, and the first one."""
     numbers = np.array([[[0], [1], [2]]])
     palette = (b"PLTE", bytes([10, 20, 30, 40, 50, 60, 70, 80, 90]))
-    first = (
-        (b"tRNS", bytes([0, 0, 0]))
-        if chunk == "behind the pixels"
-        else (b"tRNS", bytes([255, 255, 0]))
-    )
-    whole = png(8, 3, numbers, palette, first)
+    last_is_clear = (b"tRNS", bytes([255, 255, 0]))
+    all_are_clear = (b"tRNS", bytes([0, 0, 0]))
     expected = np.array([[[10, 20, 30], [40, 50, 60], [255, 255, 255]]])
-    if chunk == "behind the pixels":
-        written = whole[whole.index(b"tRNS") - 4 : whole.index(b"tRNS") + 11]
-        plain = whole.replace(written, b"")
-        whole = plain[:-12] + written + plain[-12:]
+    if chunk == "before the pixels":
+        data = png(8, 3, numbers, palette, last_is_clear)
+    elif chunk == "a second one":
+        data = png(8, 3, numbers, palette, last_is_clear, (b"tRNS", bytes([0])))
+    else:
+        data = png(8, 3, numbers, palette, all_are_clear)
+        name_at = data.index(b"tRNS")
+        transparency = data[name_at - 4 : name_at + 11]  # length, name, 3 bytes, checksum
+        rest = data.replace(transparency, b"")
+        data = rest[:-12] + transparency + rest[-12:]  # before the end of the file
         expected = np.array([[[10, 20, 30], [40, 50, 60], [70, 80, 90]]])
-    if chunk == "a second one":
-        whole = png(8, 3, numbers, palette, first, (b"tRNS", bytes([0])))
-    assert error(whole, expected) == 0
+    assert error(data, expected) == 0
 
 
 @pytest.mark.parametrize("disposal", [0, 2])

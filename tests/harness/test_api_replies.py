@@ -1,6 +1,4 @@
-"""If these fail, a server that misbehaves ends a run, or what it sends is taken for an answer of
-the model.
-"""
+"""If these fail, a server that misbehaves ends a run, or its errors are taken for answers."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ from vlm_requests import GREEDY, asked, text, user
 
 from figlang_tasks.core import notes
 from figlang_tasks.core.chat_reply import ChatReply, ModelNames
-from figlang_tasks.harness.answers import _text
+from figlang_tasks.harness.answers import answer_as_text
 from figlang_tasks.harness.api_replies import answer_text, checked_replies, is_api
 from figlang_tasks.models.openai_scores import FigLangOpenAI
 
@@ -77,13 +75,13 @@ GROUPS = {
 @pytest.mark.parametrize("group", GROUPS)
 def test_each_reply_is_an_answer_or_none(group: str, build: Build) -> None:
     cases = [case for case in GROUPS[group] if len(case.body) < 10_000_000]
-    for case, answer in zip(cases, answers_to([case.body for case in cases], build), strict=True):
+    answers = answers_to([case.body for case in cases], build)
+    for case, answer in zip(cases, answers, strict=True):
         if group == "answer":
             assert answer == case.text, case.name
         elif group == "refused":
-            assert notes.is_refusal(answer) and case.text is not None and case.text in answer, (
-                case.name
-            )
+            assert notes.is_refusal(answer), case.name
+            assert case.text is not None and case.text in answer, case.name
         else:
             assert notes.is_no_answer(answer), case.name
             assert group == "empty" or "http://127.0.0.1" in answer, case.name
@@ -91,9 +89,17 @@ def test_each_reply_is_an_answer_or_none(group: str, build: Build) -> None:
 
 @CLASSES
 def test_what_is_no_completion_is_asked_again_and_what_is_no_text_is_not(build: Build) -> None:
-    page, number, empty, yes = b"<html>", NO_TEXT[0].body, EMPTY[0].body, ANSWERS[0].body
-    bodies = [iter([page, page, yes]), iter([number]), iter([empty]), iter([yes])]
-    with BodiesServer(lambda prompt: next(bodies[number_in(prompt)])) as server:
+    no_completion = b"<html>"
+    no_text = NO_TEXT[0].body
+    empty = EMPTY[0].body
+    yes = ANSWERS[0].body
+    bodies_by_question = [
+        iter([no_completion, no_completion, yes]),
+        iter([no_text]),
+        iter([empty]),
+        iter([yes]),
+    ]
+    with BodiesServer(lambda prompt: next(bodies_by_question[number_in(prompt)])) as server:
         lm = build(server)
         lm.max_retries = 3
         answers = ask(lm, 4)
@@ -113,7 +119,9 @@ def test_the_client_is_as_before_afterwards() -> None:
 
 
 @CLASSES
-def test_another_model_is_told_of_once_a_run(build: Build, warnings_of_loguru: list[str]) -> None:
+def test_a_run_warns_once_if_another_model_answers(
+    build: Build, warnings_of_loguru: list[str]
+) -> None:
     answers_to([body({**saying("Yes."), "model": "another-model"})] * 3, build)
     assert sum("another-model answered" in warning for warning in warnings_of_loguru) == 1
 
@@ -126,13 +134,13 @@ def test_tools_are_left_to_the_class() -> None:
 # --- classes with other clients ---
 
 
-def class_named(module: str) -> Any:
-    """A model of a class that is made in a module of this name."""
+def model_of_module(module: str) -> Any:
+    """A model whose class is defined in a module of this name."""
     return type("Model", (), {"__module__": module})()
 
 
 @pytest.mark.parametrize(
-    ("module", "is_one"),
+    ("module", "is_of_api"),
     [
         ("lmms_eval.models.simple.claude", True),
         ("lmms_eval.models.chat.gemini", True),
@@ -144,16 +152,16 @@ def class_named(module: str) -> Any:
         ("mine.claude", False),
     ],
 )
-def test_an_empty_answer_is_none_of_an_api_alone(module: str, is_one: bool) -> None:
-    lm = class_named(module)
-    assert is_api(lm) is is_one
-    for said in ("", " \n"):
-        assert notes.is_no_answer(_text(said, lm).text) is is_one
-    assert _text("Yes.", lm).text == "Yes."
+def test_an_empty_answer_is_a_failed_request_of_an_api_alone(module: str, is_of_api: bool) -> None:
+    lm = model_of_module(module)
+    assert is_api(lm) is is_of_api
+    for empty in ("", " \n"):
+        assert notes.is_no_answer(answer_as_text(empty, lm).text) is is_of_api
+    assert answer_as_text("Yes.", lm).text == "Yes."
 
 
 def test_a_local_engine_that_is_called_client_is_no_api() -> None:
-    lm = class_named("lmms_eval.models.chat.vllm")
+    lm = model_of_module("lmms_eval.models.chat.vllm")
     lm.client = type("LLM", (), {"chat": lambda self: None})()
     assert not is_api(lm)
     with checked_replies(lm, ModelNames()):

@@ -35,18 +35,18 @@ def test_what_a_task_file_leaves_open_is_greedy_as_the_class_takes_it(
 
 
 @pytest.mark.parametrize("model", sorted(ENGINES))
-def test_what_was_given_stays(model: str) -> None:
-    given = {
+def test_settings_of_a_task_file_stay(model: str) -> None:
+    settings = {
         "max_new_tokens": 9,
         "do_sample": True,
         "temperature": 0.7,
         "top_p": 0.9,
         "until": ["\n"],
     }
-    assert for_backend(model, given) == given | {"num_beams": 1}
+    assert for_backend(model, settings) == settings | {"num_beams": 1}
 
 
-class Keeps(Says):
+class KeepsSettings(Says):
     """Keeps the settings of each request, and gives one answer to all."""
 
     def __init__(self) -> None:
@@ -66,9 +66,9 @@ def test_a_model_gets_the_settings_that_results_name_and_those_of_the_user_win(
         "lmms_eval_specific_kwargs: {default: {scorer: 'off'}}\n"
         "model_specific_generation_kwargs: {vllm: {top_p: 0.3}}\n"
     )
-    by_option = {}
+    settings_by_option: dict[str | None, dict[str, Any]] = {}
     for gen_kwargs in (None, "temperature=0.6,do_sample=True,top_p=0.5"):
-        model = Keeps()
+        model = KeepsSettings()
         run = evaluate(
             "mine",
             model,
@@ -78,8 +78,10 @@ def test_a_model_gets_the_settings_that_results_name_and_those_of_the_user_win(
             gen_kwargs=gen_kwargs,
         )
         assert model.settings == [run["configs"]["mine"]["generation_kwargs"]]
-        (by_option[gen_kwargs],) = model.settings
+        (settings_by_option[gen_kwargs],) = model.settings
 
-    of_file, of_command = by_option.values()
-    assert of_file == V_FLUTE | {"num_beams": 1, "do_sample": False, "temperature": 0, "top_p": 0.3}
-    assert of_command == of_file | {"do_sample": True, "temperature": 0.6, "top_p": 0.5}
+    settings_of_file, settings_of_command = settings_by_option.values()
+    greedy = {"num_beams": 1, "do_sample": False, "temperature": 0, "top_p": 0.3}
+    assert settings_of_file == V_FLUTE | greedy
+    drawn = {"do_sample": True, "temperature": 0.6, "top_p": 0.5}
+    assert settings_of_command == settings_of_file | drawn

@@ -1,6 +1,4 @@
-"""Every hook into the harness that we rely on. A new harness release should fail here, by name, and
-not at a user's.
-"""
+"""Every name of a harness that we rely on: a new release should fail here, not at a user's."""
 
 from __future__ import annotations
 
@@ -27,39 +25,53 @@ HOOKS: dict[str, dict[str, Any]] = yaml.safe_load(
 
 
 @pytest.mark.parametrize("name", HOOKS)
-def test_what_we_use_is_there_as_we_use_it(name: str) -> None:
-    hook, (module, _, qualified) = HOOKS[name], name.partition(":")
-    found: Any = importlib.import_module(module)
-    for part in filter(None, qualified.split(".")):
-        found = (
-            inspect.getattr_static(found, part) if isinstance(found, type) else getattr(found, part)
-        )
-    if isinstance(found, staticmethod | classmethod):
-        found = found.__func__
-    found = inspect.unwrap(found) if callable(found) else found
+def test_a_name_of_the_harness_is_there_as_we_use_it(name: str) -> None:
+    hook = HOOKS[name]
+    target = imported(name)
     if "call" in hook:
-        count, *keywords = hook["call"]
-        inspect.signature(found).bind(*[None] * count, **dict.fromkeys(keywords))
+        positional_count, *keywords = hook["call"]
+        positional = [None] * positional_count
+        inspect.signature(target).bind(*positional, **dict.fromkeys(keywords))
     if "takes" in hook:
-        assert set(hook["takes"]) <= set(inspect.signature(found).parameters)
+        assert set(hook["takes"]) <= set(inspect.signature(target).parameters)
     if "only" in hook:
-        parameters = inspect.signature(found).parameters.values()
-        optional = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-        assert {
-            p.name for p in parameters if p.default is p.empty and p.kind not in optional
-        } == set(hook["only"])
+        assert required_parameters(target) == set(hook["only"])
     if "source" in hook:
-        assert hook["source"] in inspect.getsource(found)
+        assert hook["source"] in inspect.getsource(target)
+
+
+def imported(name: str) -> Any:
+    """What a name such as ``package.module:Class.method`` stands for, without decorators."""
+    module, _, path = name.partition(":")
+    target: Any = importlib.import_module(module)
+    for attribute in path.split(".") if path else ():
+        if isinstance(target, type):
+            target = inspect.getattr_static(target, attribute)
+        else:
+            target = getattr(target, attribute)
+    if isinstance(target, staticmethod | classmethod):
+        target = target.__func__
+    return inspect.unwrap(target) if callable(target) else target
+
+
+def required_parameters(function: Any) -> set[str]:
+    """The names of the parameters that every call must give."""
+    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    names: set[str] = set()
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.default is parameter.empty and parameter.kind not in variable:
+            names.add(parameter.name)
+    return names
 
 
 @pytest.mark.parametrize("harness", ["lmms_eval", "lm_eval"])
 def test_the_keys_of_our_task_files_are_known(harness: str) -> None:
-    known = importlib.import_module(f"{harness}.api.task").TaskConfig.__dataclass_fields__
-    text = "\n".join(
-        path.read_text() for path in (resource_dir("task_yamls") / harness).rglob("*.yaml")
-    )
-    of_groups = {"include", "group", "group_alias", "aggregate_metric_list"}
-    assert set(re.findall(r"^(\w+):", text, flags=re.MULTILINE)) - of_groups <= set(known)
+    known_keys = importlib.import_module(f"{harness}.api.task").TaskConfig.__dataclass_fields__
+    keys: set[str] = set()
+    for path in (resource_dir("task_yamls") / harness).rglob("*.yaml"):
+        keys.update(re.findall(r"^(\w+):", path.read_text(), flags=re.MULTILINE))
+    keys_of_groups = {"include", "group", "group_alias", "aggregate_metric_list"}
+    assert keys - keys_of_groups <= set(known_keys)
 
 
 def test_the_harness_adds_nothing_to_our_settings() -> None:
@@ -76,27 +88,23 @@ def test_the_options_that_are_read_from_the_file_are_those_of_the_parser(
 
     monkeypatch.setattr(sys, "argv", ["lmms_eval"])
     parser, _ = parse_eval_args()
-    options = {
-        option
-        for action in parser._actions
-        for option in action.option_strings
-        if option.startswith("--")
-    }
+    options: set[str] = set()
+    for action in parser._actions:
+        options.update(option for option in action.option_strings if option.startswith("--"))
     assert installed.evaluation_options() == options
 
 
 def test_the_classes_that_begin_event_loops_are_known() -> None:
     """Those whose method ``generate_until`` calls ``asyncio.run``."""
     folder = Path(inspect.getfile(importlib.import_module("lmms_eval.models"))).parent
-    modules = set()
+    modules: set[str] = set()
     for file in folder.rglob("*.py"):
         source = file.read_text(encoding="utf-8")
-        if "asyncio.run(" not in source:  # a quicker look
+        if "asyncio.run(" not in source:  # Parsing all files would take long.
             continue
+        module_below = ".".join(file.relative_to(folder).with_suffix("").parts)
         for node in ast.walk(ast.parse(source)):
             is_method = isinstance(node, ast.FunctionDef) and node.name == "generate_until"
             if is_method and "asyncio.run(" in ast.unparse(node):
-                modules.add(
-                    ".".join(["lmms_eval.models", *file.relative_to(folder).with_suffix("").parts])
-                )
+                modules.add(f"lmms_eval.models.{module_below}")
     assert modules == set(OWN_EVENT_LOOP)

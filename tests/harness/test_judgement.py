@@ -1,6 +1,4 @@
-"""Answers are judged otherwise in threads, or an evaluation shows the numbers of another, if this
-fails.
-"""
+"""If these fail, threads change a judgement, or an evaluation shows the numbers of another."""
 
 from __future__ import annotations
 
@@ -19,26 +17,28 @@ TASKS = ("figlang_mini", "figlang_mini_irfl_detect_idiom", "figlang_mini_irfl_re
 @pytest.mark.parametrize("task", TASKS)
 def test_eight_threads_judge_as_one(task: str) -> None:
     """lmms-eval calls ``process_results`` in several threads (``process_docs_parallel``)."""
-    runs = [evaluate(task, "figlang_random", process_docs_parallel=threads) for threads in (1, 8)]
-    records = [[sample["sample"] for sample in run["samples"][task]] for run in runs]
-    assert records[0] == records[1] and len(records[0]) > 4
-    assert estimates(runs[0], task) == estimates(runs[1], task)
+    in_one_thread = evaluate(task, "figlang_random", process_docs_parallel=1)
+    in_eight_threads = evaluate(task, "figlang_random", process_docs_parallel=8)
+    assert records(in_one_thread, task) == records(in_eight_threads, task)
+    assert len(records(in_one_thread, task)) > 4
+    assert estimates(in_one_thread, task) == estimates(in_eight_threads, task)
+
+
+def records(results: dict[str, Any], task: str) -> list[dict[str, Any]]:
+    return [sample["sample"] for sample in results["samples"][task]]
 
 
 def test_a_task_that_is_evaluated_again_has_numbers_of_its_own_and_its_own_methods() -> None:
     """Another model answers the same task object."""
     task = "figlang_mini_irfl_detect_idiom"
     tasks: dict[str, Any] = get_task_dict([task], task_manager())
-    methods = tasks[task].process_results, tasks[task].aggregation
-    shares = []
+    methods = (tasks[task].process_results, tasks[task].aggregation)
+    choices_by_model: list[list[int | None]] = []
     for model in (Random(), Majority()):
         model.task_dict = {}
         results = evaluate_tasks(lm=model, task_dict=tasks, bootstrap_iters=0)
-        hits = [
-            sample["sample"]["chosen"] == sample["sample"]["answer"]
-            for sample in results["samples"][task]
-        ]
+        hits = [record["chosen"] == record["answer"] for record in records(results, task)]
         assert results["results"][task]["acc,none"] == sum(hits) / len(hits)
-        shares.append([sample["sample"]["chosen"] for sample in results["samples"][task]])
-    assert shares[0] != shares[1]
+        choices_by_model.append([record["chosen"] for record in records(results, task)])
+    assert choices_by_model[0] != choices_by_model[1]
     assert (tasks[task].process_results, tasks[task].aggregation) == methods

@@ -1,12 +1,10 @@
-"""FLUTE in lm-eval: the command line, the same numbers as in lmms-eval, one scoring, failures that
-cost no run.
-"""
+"""If these fail, FLUTE in lm-eval has other numbers than in lmms-eval, or a mistake costs a run."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,52 +29,53 @@ from figlang_tasks.results import runs
 
 @pytest.fixture(scope="module", autouse=True)
 def machine_is_not_described() -> Iterator[None]:
-    """lm-eval describes it in its results, after it has asked pip and others for more than a
-    second.
-    """
+    """Saves the second and more that lm-eval takes to describe the machine in its results."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("torch.utils.collect_env.get_pretty_env_info", str)
         yield
 
 
 TASK = "figlang_mini_flute"
-SAID = ("Entails. A storm is near.", "Contradicts. Fins.", "I would not say which it is.")
+ANSWERS = ("Entails. A storm is near.", "Contradicts. Fins.", "I would not say which it is.")
 
 
 def in_lm_eval(model: type[Again] = Again, **arguments: Any) -> dict[str, Any]:
+    """The results of lm-eval for a model that gives our answers in turn."""
     manager = TaskManager(include_path=str(folder("lm_eval")), include_defaults=False)
-    said = {number: SAID[number % len(SAID)] for number in range(32)}
+    answers = {number: ANSWERS[number % len(ANSWERS)] for number in range(32)}
     results = lm_eval.simple_evaluate(
-        model=model(said), tasks=[TASK], task_manager=manager, bootstrap_iters=0, **arguments
+        model=model(answers), tasks=[TASK], task_manager=manager, bootstrap_iters=0, **arguments
     )
     assert results is not None
     return dict(results)
 
 
-def told(results: dict[str, Any], task: str = TASK) -> dict[str, Any]:
+def metadata_of(results: dict[str, Any], task: str = TASK) -> dict[str, Any]:
+    """What we have written into the results of lm-eval about a task."""
     return dict(results["configs"][task]["metric_list"][0]["figlang_tasks"])
 
 
-def test_results_say_what_was_read_and_what_scored(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the task's own choice of a scorer; and each run by the choice of its time."""
+def test_results_name_data_versions_and_readings() -> None:
+    metadata = metadata_of(in_lm_eval(limit=12))
+    assert metadata["data"].partition(":")[0] == "figlang_mini_flute/train"
+    assert metadata["data_revision"] == "package"
+    assert metadata["versions"] == {"figlang-tasks": figlang_tasks.__version__}
+    assert sum(metadata["readings"]["read"].values()) == 8
+    assert metadata["readings"]["left"] == {"unreadable": 4}
+
+
+def test_each_run_has_the_scorer_that_was_chosen_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first by the task's own choice, the second by the variable."""
     monkeypatch.delenv("FIGLANG_SCORER")
-    first = in_lm_eval(limit=12)
-    found = told(first)
-    assert found["explanation_scorer"].startswith("embedded")
-    assert (found["data"].partition(":")[0], found["data_revision"]) == (
-        "figlang_mini_flute/train",
-        "package",
-    )
-    assert found["versions"] == {"figlang-tasks": figlang_tasks.__version__}
-    assert sum(found["readings"]["read"].values()) == 8 and found["readings"]["left"] == {
-        "unreadable": 4
-    }
-    assert isinstance(first["results"][TASK]["acc@50,none"], float)
+    scored = in_lm_eval(limit=12)
+    assert metadata_of(scored)["explanation_scorer"].startswith("embedded")
+    assert isinstance(scored["results"][TASK]["acc@50,none"], float)
     monkeypatch.setenv("FIGLANG_SCORER", "off")
-    second = in_lm_eval(limit=12)
-    assert second["results"][TASK]["acc@50,none"] is None
-    assert second["results"][TASK]["acc,none"] == first["results"][TASK]["acc,none"] > 0
-    assert told(second)["explanation_scorer"] == "none (acc@0 counts labels alone)"
+    unscored = in_lm_eval(limit=12)
+    assert unscored["results"][TASK]["acc@50,none"] is None
+    assert unscored["results"][TASK]["acc,none"] == scored["results"][TASK]["acc,none"] > 0
+    signature = metadata_of(unscored)["explanation_scorer"]
+    assert signature == "none (acc@0 counts labels alone)"
 
 
 # --- scoring in lm-eval ---
@@ -129,27 +128,34 @@ def test_runs_with_and_without_a_chat_template_are_told_apart_and_replayed(
 ) -> None:
     plain = saved_by_lm_eval(tmp_path / "plain", limit=6)
     turns = saved_by_lm_eval(tmp_path / "turns", limit=6, model=InTurns, apply_chat_template=True)
-    told = [
-        typer.testing.CliRunner().invoke(app, ["cite", str(path)]).stdout for path in (plain, turns)
-    ]
-    one, other = (text.partition("\n")[0].split("|") for text in told)
+    plain_signature = signature_fields(plain)
+    turns_signature = signature_fields(turns)
     sha = hashlib.sha256(b"turns").hexdigest()
-    assert set(one) ^ set(other) == {"template:none", f"template:{sha}"}
-    assert f"figlang-tasks:{figlang_tasks.__version__}" in one
+    assert plain_signature ^ turns_signature == {"template:none", f"template:{sha}"}
+    assert f"figlang-tasks:{figlang_tasks.__version__}" in plain_signature
     for path in (plain, turns):
-        again = evaluate(TASK, "figlang_replay", f"samples={path}", limit=6)
-        reported, ours = (
-            {
-                name: value
-                for name, value in found.items()
-                if isinstance(value, float) and "_stderr" not in name
-            }
-            for found in (runs.read(str(path)).results["results"][TASK], again["results"][TASK])
-        )
-        assert reported == ours and 0 < ours["v1_acc@60,none"] < ours["acc,none"] < 1, (
-            "in both harnesses"
-        )
+        replayed = evaluate(TASK, "figlang_replay", f"samples={path}", limit=6)
+        values_in_lm_eval = metric_values(runs.read(str(path)).results)
+        values = metric_values(replayed)
+        assert values_in_lm_eval == values, "in both harnesses"
+        assert 0 < values["v1_acc@60,none"] < values["acc,none"] < 1
     assert not [message for message in warnings_of_loguru if "another prompt" in message]
+
+
+def signature_fields(run: Path) -> set[str]:
+    """The fields of the signature that ``figlang cite`` prints first."""
+    printed = typer.testing.CliRunner().invoke(app, ["cite", str(run)]).stdout
+    signature, _, _ = printed.partition("\n")
+    return set(signature.split("|"))
+
+
+def metric_values(results: Mapping[str, Any]) -> dict[str, float]:
+    """The values of the metrics in the results of a harness, without standard errors."""
+    values: dict[str, float] = {}
+    for name, value in results["results"][TASK].items():
+        if isinstance(value, float) and "_stderr" not in name:
+            values[name] = value
+    return values
 
 
 # --- the command line ---
@@ -162,9 +168,7 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.long
 def test_lm_eval_by_the_documented_command(tiny_model: Path, tmp_path: Path) -> None:
-    """One process: FLUTE from the hub stand-in, as JSON lines, with the prompts of both
-    versions.
-    """
+    """One process: FLUTE from the hub stand-in, as JSON lines, with prompts of both versions."""
     repository = tmp_path / "repository"
     write_lines(repository / "train.jsonl", released_shape())
     (repository / "README.md").write_text("# stand-in\n")
@@ -180,15 +184,16 @@ def test_lm_eval_by_the_documented_command(tiny_model: Path, tmp_path: Path) -> 
             " --gen_kwargs max_gen_toks=24 --log_samples --output_path out"
         )
         done = warm.run(command.split(), cwd=tmp_path, env=environment)
-        asked = [request.path for request in server.requests]
+        requested_paths = [request.path for request in server.requests]
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-3000:]
-    assert any(f"{commit}/train.jsonl" in path for path in asked)
+    assert any(f"{commit}/train.jsonl" in path for path in requested_paths)
     (file,) = tmp_path.glob("out/*/results_*.json")
     results = json.loads(file.read_text())
     reported = results["results"]["flute"]
-    assert told(results, "flute")["data"].startswith("FLUTE/heldout:")
-    assert told(results, "flute")["data_revision"] == commit
-    signature = told(results, "flute")["explanation_scorer"]
+    metadata = metadata_of(results, "flute")
+    assert metadata["data"].startswith("FLUTE/heldout:")
+    assert metadata["data_revision"] == commit
+    signature = metadata["explanation_scorer"]
     assert results["n-samples"]["flute"] == {"original": 1500, "effective": 8}
     assert runs.read(str(file)).tasks["flute"].signature == signature
     # `figlang score` reads lm-eval's samples files, too.
@@ -203,10 +208,8 @@ def test_lm_eval_by_the_documented_command(tiny_model: Path, tmp_path: Path) -> 
         if name == "acc_official":
             continue
         assert scopes["all"].value == pytest.approx(reported[f"{name},none"], abs=1e-6), name
-    assert (
-        json.loads((tmp_path / "again" / file.name).read_text())["results"]["flute"].keys()
-        == reported.keys()
-    )
+    rescored = json.loads((tmp_path / "again" / file.name).read_text())
+    assert rescored["results"]["flute"].keys() == reported.keys()
 
 
 @pytest.mark.parametrize(

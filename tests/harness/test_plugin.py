@@ -1,4 +1,4 @@
-"""Registration: every way of calling the harness finds our tasks; nothing is lost in silence."""
+"""If these fail, the harness does not find our tasks, or a mistake in a command goes unnoticed."""
 
 from __future__ import annotations
 
@@ -25,49 +25,60 @@ from figlang_tasks import FigLangError
 from figlang_tasks.cli import lmms_eval as cli
 from figlang_tasks.core import notes
 from figlang_tasks.harness import plugin, task_index
-from figlang_tasks.harness.preflight import require_matches
+from figlang_tasks.harness.preflight import preflight, require_matches
 
 read_task_files_once()
 
-REPLACED = """
+PRINT_REPLACED = """
 import importlib.metadata, inspect, sys
-found = importlib.metadata.entry_points
-importlib.metadata.entry_points = lambda **given: importlib.metadata.EntryPoints(())
+
+entry_points = importlib.metadata.entry_points
+importlib.metadata.entry_points = lambda **selection: importlib.metadata.EntryPoints(())
 import lmms_eval.__main__, lmms_eval.cli.dispatch, lmms_eval.models
-importlib.metadata.entry_points = found
+importlib.metadata.entry_points = entry_points
 
 def attributes():
-    modules = {name: module for name, module in sys.modules.items() if name.split(".")[0] == "lmms_eval"}
-    owners = dict(modules)
-    for name, module in modules.items():
-        owners |= {f"{name}.{key}": each for key, each in vars(module).items() if inspect.isclass(each)}
-    return {f"{name}.{key}": each for name, owner in owners.items() for key, each in list(vars(owner).items())}
+    owners = {}
+    for module_name, module in list(sys.modules.items()):
+        if module_name.split(".")[0] != "lmms_eval":
+            continue
+        owners[module_name] = module
+        for name, member in vars(module).items():
+            if inspect.isclass(member):
+                owners[f"{module_name}.{name}"] = member
+    values = {}
+    for owner_name, owner in owners.items():
+        for name, value in list(vars(owner).items()):
+            values[f"{owner_name}.{name}"] = value
+    return values
 
 before = attributes()
 from figlang_tasks.harness import plugin
 plugin.register()
 after = attributes()
 print(sorted(name for name in before if before[name] is not after[name]))
-"""  # noqa: E501
+"""
 
 
-def test_three_functions_of_the_harness_are_replaced_and_nothing_else() -> None:
-    """After all of it was imported without plugins; and while it loads its plugins, as every
-    command does.
-    """
+def test_three_functions_of_the_imported_harness_are_replaced_and_nothing_else() -> None:
+    """In a process that has imported all of it without plugins."""
     done = subprocess.run(
-        [sys.executable, "-c", REPLACED], capture_output=True, text=True, timeout=600
+        [sys.executable, "-c", PRINT_REPLACED], capture_output=True, text=True, timeout=600
     )
     assert done.returncode == 0, done.stderr[-3000:]
-    changed = {name.rpartition(".")[2] for name in ast.literal_eval(done.stdout.splitlines()[-1])}
-    assert changed == {"initialize_tasks", "simple_evaluate", "evaluate"}, done.stdout
-    found = {
-        (owner.__name__, name)
-        for owner in (evaluator, utils, TaskManager)
-        for name, value in vars(owner).items()
-        if hasattr(value, plugin.MARK)
-    }
-    assert found == {
+    replaced = ast.literal_eval(done.stdout.splitlines()[-1])
+    names = {full_name.rpartition(".")[2] for full_name in replaced}
+    assert names == {"initialize_tasks", "simple_evaluate", "evaluate"}, done.stdout
+
+
+def test_three_functions_are_replaced_while_the_harness_loads_its_plugins() -> None:
+    """As in every command; so it was in this process."""
+    replaced: set[tuple[str, str]] = set()
+    for owner in (evaluator, utils, TaskManager):
+        for name, value in vars(owner).items():
+            if hasattr(value, plugin.MARK):
+                replaced.add((owner.__name__, name))
+    assert replaced == {
         ("lmms_eval.evaluator", "simple_evaluate"),
         ("lmms_eval.evaluator", "evaluate"),
         ("TaskManager", "initialize_tasks"),
@@ -93,12 +104,12 @@ def test_groups_of_other_people_are_left_in_peace(tmp_path: Path) -> None:
     )
     names = ["outer", "tagged", "python", "leaf"]
     manager = figlang_tasks.task_manager(include_defaults=False, include_path=str(tmp_path))
-    plugin.preflight(manager, names)
+    preflight(manager, names)
     assert [config["task"] for config in task_index.leaf_configs(manager, names)] == ["leaf"]
 
 
 def test_a_users_task_that_includes_ours_is_checked(tmp_path: Path) -> None:
-    base = plugin.tasks_dir() / "vflute" / "vflute.yaml"
+    base = task_index.tasks_dir() / "vflute" / "vflute.yaml"
     (tmp_path / "mine.yaml").write_text(
         f"include: {base}\ntask: mine\nlmms_eval_specific_kwargs:\n  default: {{shots: 3}}\n"
     )
@@ -106,7 +117,7 @@ def test_a_users_task_that_includes_ours_is_checked(tmp_path: Path) -> None:
     with pytest.raises(
         FigLangError, match="task mine: unknown V-FLUTE task option.*shots; valid: blind"
     ):
-        plugin.preflight(manager, ["mine"])
+        preflight(manager, ["mine"])
 
 
 def test_a_member_of_a_group_that_does_not_exist_is_named(tmp_path: Path) -> None:
@@ -117,7 +128,7 @@ def test_a_member_of_a_group_that_does_not_exist_is_named(tmp_path: Path) -> Non
         with pytest.raises(
             FigLangError, match=r"group outer: no task 'figlang_mni' \(did you mean `figlang_mini`"
         ):
-            plugin.preflight(manager, [name])
+            preflight(manager, [name])
 
 
 @pytest.mark.parametrize(
@@ -150,12 +161,14 @@ def test_each_pattern_without_a_task_is_named(
         return
     with pytest.raises(FigLangError) as raised:
         require_matches(selection, manager)
-    named = re.findall("no task matches '(.*?)'", str(raised.value))
-    assert named == [pattern.replace("FOLDER", str(tmp_path)) for pattern in unmatched]
+    patterns_in_message = re.findall("no task matches '(.*?)'", str(raised.value))
+    assert patterns_in_message == [
+        pattern.replace("FOLDER", str(tmp_path)) for pattern in unmatched
+    ]
 
 
 @pytest.mark.parametrize(
-    ("asked", "message"),
+    ("arguments", "message"),
     [
         (
             {"tasks": ["figlang_mini", "figlang_mni"]},
@@ -183,30 +196,29 @@ def test_each_pattern_without_a_task_is_named(
         ),
     ],
 )
-def test_the_python_api_checks_what_is_asked_before_it_builds_the_model(
-    asked: dict[str, Any], message: str
+def test_the_python_api_checks_its_arguments_before_it_builds_the_model(
+    arguments: dict[str, Any], message: str
 ) -> None:
     manager = figlang_tasks.task_manager(include_defaults=False)
-    usual = {
+    usual_arguments = {
         "model": "llava_hf",
         "model_args": "pretrained=there_is_no_such_model",
         "tasks": ["figlang_mini"],
     }
     with pytest.raises(FigLangError, match=message):
-        simple_evaluate(**{**usual, **asked}, task_manager=manager)
+        simple_evaluate(**{**usual_arguments, **arguments}, task_manager=manager)
 
 
-def test_all_missing_data_of_all_tasks_is_told_at_once(
+def test_one_message_names_all_missing_data_of_all_tasks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "V-FLUTE").mkdir()
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
     manager = figlang_tasks.task_manager(include_defaults=False)
-    with pytest.raises(FigLangError) as caught:
-        plugin.preflight(
-            manager, ["vflute", "vflute_5shot", "figlang_mini", "nykms_mc", "metaclue_vqa"]
-        )
-    lines = str(caught.value).splitlines()
+    tasks = ["vflute", "vflute_5shot", "figlang_mini", "nykms_mc", "metaclue_vqa"]
+    with pytest.raises(FigLangError) as raised:
+        preflight(manager, tasks)
+    lines = str(raised.value).splitlines()
     assert [line.partition(":")[0] for line in lines] == ["figlang_tasks"] * 4
     assert lines[0].startswith(
         "figlang_tasks: tasks vflute, vflute_5shot: V-FLUTE: no file test-*.parquet"
@@ -233,23 +245,15 @@ def lmms_eval(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
 def test_lmms_eval_exits_non_zero_when_the_evaluation_fails(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    given = [
-        "--model",
-        "figlang_random",
-        "--tasks",
-        "figlang_mini",
-        "--limit",
-        "1",
-        "--apply_chat_template",
-    ]
-    assert lmms_eval(monkeypatch, *given) == 1
+    options = ["--model", "figlang_random", "--tasks", "figlang_mini", "--limit", "1"]
+    assert lmms_eval(monkeypatch, *options, "--apply_chat_template") == 1
     printed = capsys.readouterr()
     assert "'Random' object has no attribute 'chat_template'" in printed.out + printed.err
     assert "an evaluation failed" in printed.err
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("options", "message"),
     [
         (["--tasks", "mme,vflut"], "no task 'vflut' (did you mean `vflute`"),
         (["--tasks=figlang_mini,irfl_mtch"], "no task 'irfl_mtch' (did you mean `irfl_match`"),
@@ -261,17 +265,17 @@ def test_lmms_eval_exits_non_zero_when_the_evaluation_fails(
     ],
 )
 def test_a_misspelt_task_is_one_message_before_anything_is_imported(
-    asked: list[str], told: str | None
+    options: list[str], message: str | None
 ) -> None:
-    if told is None:
-        cli.refuse_misspelt(asked)
+    if message is None:
+        cli.refuse_misspelt(options)
         return
-    with pytest.raises(SystemExit) as ended:
-        cli.refuse_misspelt(asked)
-    assert str(ended.value.code).startswith(f"figlang_tasks: {told}")
+    with pytest.raises(SystemExit) as raised:
+        cli.refuse_misspelt(options)
+    assert str(raised.value.code).startswith(f"figlang_tasks: {message}")
 
 
-def test_what_is_misspelt_costs_no_import() -> None:
+def test_a_misspelt_task_is_refused_before_the_harness_is_imported() -> None:
     program = (
         "import sys; from figlang_tasks.cli import lmms_eval; sys.argv = ['lmms_eval',"
         " *sys.argv[1:]]\ntry: lmms_eval.main()\nexcept SystemExit as ended: print(ended.code,"
@@ -286,47 +290,50 @@ def test_what_is_misspelt_costs_no_import() -> None:
 @pytest.mark.slow
 def test_missing_data_is_one_message_and_status_1(tmp_path: Path) -> None:
     (tmp_path / "V-FLUTE").mkdir()
-    command = [
-        "lmms_eval",
-        "--tasks",
-        "vflute",
-        "--model",
-        "llava_hf",
-        "--model_args",
-        "pretrained=none",
-    ]
+    command = "lmms_eval --tasks vflute --model llava_hf --model_args pretrained=none".split()
     done = warm.run(command, cwd=tmp_path, env=os.environ | {"FIGLANG_DATA_DIR": str(tmp_path)})
     assert done.returncode == 1, done.stderr[-3000:]
     assert "Traceback" not in done.stdout + done.stderr
-    told = "figlang_tasks: task vflute: V-FLUTE: no file test-*.parquet for split 'test'"
-    assert sum(line.startswith(told) for line in done.stderr.splitlines()) == 1
+    message = "figlang_tasks: task vflute: V-FLUTE: no file test-*.parquet for split 'test'"
+    assert sum(line.startswith(message) for line in done.stderr.splitlines()) == 1
 
 
-def test_lmms_eval_without_tasks_is_a_failure(
+def test_lmms_eval_without_tasks_or_with_a_wrong_limit_is_a_failure(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert lmms_eval(monkeypatch, "--model", "dummy") == 1
-    assert (
-        lmms_eval(monkeypatch, "--tasks", "figlang_mini", "--model", "dummy", "--limit", "-3") == 1
-    )
-    assert (told := capsys.readouterr().err).endswith(
-        "or -1 for all rows\n"
-    ) and "Traceback" not in told
+    options = ["--tasks", "figlang_mini", "--model", "dummy", "--limit", "-3"]
+    assert lmms_eval(monkeypatch, *options) == 1
+    errors = capsys.readouterr().err
+    assert errors.endswith("or -1 for all rows\n")
+    assert "Traceback" not in errors
+
+
+def test_lmms_eval_lists_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     assert lmms_eval(monkeypatch, "--tasks", "list") == 0
-    for tasks, told in (
-        ("figlang_mini,nosuch*", "no task matches 'nosuch*'"),
-        ("nosuch,mme", "Tasks not found: nosuch"),
-    ):
-        assert lmms_eval(monkeypatch, "--tasks", tasks, "--model", "figlang_random") == 1
-        errors = capsys.readouterr().err
-        assert (
-            errors.startswith(f"figlang_tasks: {told}. `figlang tasks")
-            and "Traceback" not in errors
-        )
 
 
 @pytest.mark.parametrize(
-    ("answer", "failed"),
+    ("tasks", "message"),
+    [
+        ("figlang_mini,nosuch*", "no task matches 'nosuch*'"),
+        ("nosuch,mme", "Tasks not found: nosuch"),
+    ],
+)
+def test_lmms_eval_with_an_unknown_task_is_a_failure_with_one_message(
+    tasks: str,
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert lmms_eval(monkeypatch, "--tasks", tasks, "--model", "figlang_random") == 1
+    errors = capsys.readouterr().err
+    assert errors.startswith(f"figlang_tasks: {message}. `figlang tasks")
+    assert "Traceback" not in errors
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_failed"),
     [
         (None, True),
         ([{"type": "text", "text": "Yes."}], True),
@@ -341,12 +348,12 @@ def test_lmms_eval_without_tasks_is_a_failure(
         ('Error: can only concatenate str (not "NoneType") to str. Yes.', False),
     ],
 )
-def test_which_answers_are_failed_requests(answer: object, failed: bool) -> None:
+def test_which_answers_are_failed_requests(answer: object, is_failed: bool) -> None:
     text = notes.text_of(answer)
-    assert notes.is_no_answer(text) is failed
-    assert failed or text == answer
+    assert notes.is_no_answer(text) is is_failed
+    assert is_failed or text == answer
     if isinstance(answer, str):  # in the files of a finished run
-        assert notes.is_no_answer(answer) is failed
+        assert notes.is_no_answer(answer) is is_failed
 
 
 @pytest.mark.parametrize(
@@ -361,20 +368,10 @@ def test_which_answers_are_failed_requests(answer: object, failed: bool) -> None
 def test_every_way_to_the_harness_gives_the_same_results(
     program: str, run: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
-    given = [
-        "--tasks",
-        "figlang_mini",
-        "--model",
-        "figlang_random",
-        "--limit",
-        "8",
-        "--output_path",
-        "out",
-    ]
-    done = run([*program.split(), *given], cwd=tmp_path)
-    assert done.returncode == 0 and list(tmp_path.rglob("*_results.json")), (
-        done.stdout + done.stderr
-    )[-3000:]
+    command = f"{program} --tasks figlang_mini --model figlang_random --limit 8 --output_path out"
+    done = run(command.split(), cwd=tmp_path)
+    printed = done.stdout + done.stderr
+    assert done.returncode == 0 and list(tmp_path.rglob("*_results.json")), printed[-3000:]
     (path,) = tmp_path.rglob("*_results.json")
     written = json.loads(path.read_text(encoding="utf-8"))
     manager = figlang_tasks.task_manager(include_defaults=False, model_name="figlang_random")
@@ -382,7 +379,5 @@ def test_every_way_to_the_harness_gives_the_same_results(
         model="figlang_random", tasks=["figlang_mini"], task_manager=manager, limit=8
     )
     assert results is not None and written["results"] == results["results"]
-    assert (
-        written["configs"]["figlang_mini"]["metadata"]
-        == results["configs"]["figlang_mini"]["metadata"]
-    )
+    written_config = written["configs"]["figlang_mini"]
+    assert written_config["metadata"] == results["configs"]["figlang_mini"]["metadata"]

@@ -1,4 +1,4 @@
-"""``--repeats K``: each answer counts, rows are what is resampled, and the majority is told."""
+"""``--repeats K``: each answer counts, rows are resampled, and results name the majority."""
 
 from __future__ import annotations
 
@@ -19,11 +19,9 @@ from figlang_tasks import FigLangError
 from figlang_tasks.cli.figlang import app
 from figlang_tasks.results import runs
 
-OPTIONS, RANKING, EXPLAINED = (
-    "figlang_mini_irfl_detect_idiom",
-    "figlang_mini_irfl_retrieve_metaphor",
-    "figlang_mini",
-)
+OPTIONS = "figlang_mini_irfl_detect_idiom"
+RANKING = "figlang_mini_irfl_retrieve_metaphor"
+EXPLAINED = "figlang_mini"
 DRAWN = "do_sample=True,temperature=1"
 
 
@@ -39,67 +37,87 @@ def records(results: dict[str, Any], task: str) -> list[dict[str, Any]]:
     return [sample["sample"] for sample in results["samples"][task]]
 
 
+def texts(results: dict[str, Any], task: str) -> list[str]:
+    return [sample["filtered_resps"][0] for sample in results["samples"][task]]
+
+
+def majority_index(option_indices: list[int | None]) -> int | None:
+    """The option that most answers name, of equal ones the first named; None if none is named."""
+    votes = [index for index in option_indices if index is not None]
+    if not votes:
+        return None
+    counts = Counter(votes)
+    return max(counts, key=lambda index: (counts[index], -votes.index(index)))
+
+
 def test_options_count_each_and_have_a_majority(tmp_path: Path) -> None:
-    found = evaluate(
-        OPTIONS, Drawing("A", "B", "C", "D", "?"), repeats=3, gen_kwargs=DRAWN, saved=tmp_path
-    )
-    judged = records(found, OPTIONS)
+    model = Drawing("A", "B", "C", "D", "?")
+    results = evaluate(OPTIONS, model, repeats=3, gen_kwargs=DRAWN, saved=tmp_path)
+    judged = records(results, OPTIONS)
     assert [record["repeat"] for record in judged] == [1, 2, 3] * (len(judged) // 3)
     hits = [record["chosen"] == record["answer"] for record in judged]
-    own = estimates(found, OPTIONS)["acc"]
-    assert own.value == pytest.approx(np.mean(hits)) and own.rows == len(judged) / 3
-    read, voted = {"A": 0, "B": 1, "C": 2, "D": 3}, []
-    said = [read.get(sample["filtered_resps"][0]) for sample in found["samples"][OPTIONS]]
+    accuracy = estimates(results, OPTIONS)["acc"]
+    assert accuracy.value == pytest.approx(np.mean(hits))
+    assert accuracy.rows == len(judged) / 3
+
+    option_of_letter = {"A": 0, "B": 1, "C": 2, "D": 3}
+    options = [option_of_letter.get(text) for text in texts(results, OPTIONS)]
+    majority_hits: list[bool] = []
     for start in range(0, len(judged), 3):
-        votes = [each for each in said[start : start + 3] if each is not None]
-        best = (
-            max((count, -votes.index(each), each) for each, count in Counter(votes).items())[2]
-            if votes
-            else None
-        )
-        voted.append(best == judged[start]["answer"])
-    told = found["configs"][OPTIONS]["metadata"]["repeats"]
-    assert told == {
+        majority = majority_index(options[start : start + 3])
+        majority_hits.append(majority == judged[start]["answer"])
+    summary = results["configs"][OPTIONS]["metadata"]["repeats"]
+    assert summary == {
         "answers": 3,
         "metric": "acc",
-        "mean": own.value,
-        "maj@3": pytest.approx(np.mean(voted)),
+        "mean": accuracy.value,
+        "maj@3": pytest.approx(np.mean(majority_hits)),
     }
-    assert 0 < sum(voted) < len(voted) and told["maj@3"] != own.value
+    assert 0 < sum(majority_hits) < len(majority_hits) and summary["maj@3"] != accuracy.value
     assert runs.read(str(tmp_path)).tasks[OPTIONS].contradictions == ()
 
 
 def test_the_same_answer_again_adds_no_evidence() -> None:
-    once, thrice = (
-        evaluate(OPTIONS, "figlang_random", repeats=count, gen_kwargs=None) for count in (1, 3)
-    )
-    first, second = estimates(once, OPTIONS)["acc"], estimates(thrice, OPTIONS)["acc"]
-    assert (first.value, first.rows) == (second.value, second.rows)
-    widths = [each.high - each.low for each in (first, second)]  # type: ignore[operator]
-    assert widths[1] > 0.85 * widths[0], "of answers that were rows it were some .6"
+    once = evaluate(OPTIONS, "figlang_random", repeats=1, gen_kwargs=None)
+    thrice = evaluate(OPTIONS, "figlang_random", repeats=3, gen_kwargs=None)
+    accuracy_once = estimates(once, OPTIONS)["acc"]
+    accuracy_thrice = estimates(thrice, OPTIONS)["acc"]
+    assert accuracy_once.value == accuracy_thrice.value
+    assert accuracy_once.rows == accuracy_thrice.rows
+    widths: list[float] = []
+    for accuracy in (accuracy_once, accuracy_thrice):
+        assert accuracy.low is not None and accuracy.high is not None
+        widths.append(accuracy.high - accuracy.low)
+    assert widths[1] > 0.85 * widths[0], "if answers were rows, it would be some .6 of the width"
 
 
 def test_each_ranking_of_a_row_counts_on_its_own() -> None:
-    found = evaluate(RANKING, Drawing("Yes", "No"), repeats=3, gen_kwargs=DRAWN)
-    shares = []
-    for number in (1, 2, 3):
-        rows: dict[str, list[tuple[float, bool]]] = {}
-        for record in records(found, RANKING):
-            if record["repeat"] == number:
-                rows.setdefault(record["row"], []).append((record["value"], record["positive"]))
-        shares.append(np.mean([_expected_precision(row) for row in rows.values()]))
-    own = estimates(found, RANKING)["expected_p@k"]
-    assert own.value == pytest.approx(np.mean(shares)) and own.rows == len(rows)
-    assert own.low is not None and own.low < own.value < own.high  # type: ignore[operator]
+    results = evaluate(RANKING, Drawing("Yes", "No"), repeats=3, gen_kwargs=DRAWN)
+    means: list[float] = []
+    for repeat in (1, 2, 3):
+        candidates_by_row: dict[str, list[tuple[float, bool]]] = {}
+        for record in records(results, RANKING):
+            if record["repeat"] == repeat:
+                candidates = candidates_by_row.setdefault(record["row"], [])
+                candidates.append((record["value"], record["positive"]))
+        precisions = map(_expected_precision, candidates_by_row.values())
+        means.append(float(np.mean(list(precisions))))
+    precision = estimates(results, RANKING)["expected_p@k"]
+    assert precision.value == pytest.approx(np.mean(means))
+    assert precision.rows == len(candidates_by_row)
+    assert precision.low is not None and precision.high is not None
+    assert precision.low < precision.value < precision.high
 
 
-def _expected_precision(row: list[tuple[float, bool]]) -> float:
-    """Of k places, k the number of positives, the share of positives, if Yes goes before No and
-    ties are drawn.
+def _expected_precision(candidates: list[tuple[float, bool]]) -> float:
+    """The expected share of positives among the first k, with ties drawn; k is their number.
+
+    Args:
+        candidates: of one row, each with 1 for Yes or 0 for No, and whether it is a positive.
     """
-    k = sum(positive for _, positive in row)
-    yes = [positive for value, positive in row if value == 1]
-    no = [positive for value, positive in row if value == 0]
+    k = sum(positive for _, positive in candidates)
+    yes = [positive for value, positive in candidates if value == 1]
+    no = [positive for value, positive in candidates if value == 0]
     if len(yes) >= k:
         return sum(yes) / len(yes)
     return (sum(yes) + (k - len(yes)) * sum(no) / len(no)) / k
@@ -107,66 +125,69 @@ def _expected_precision(row: list[tuple[float, bool]]) -> float:
 
 def test_explanations_are_scored_each(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FIGLANG_SCORER", "embedded")
-    words = (
+    answers = (
         "A storm is near.\nLABEL: entailment",
         "It has fins.\nLABEL: contradiction",
         "Who knows?",
     )
-    found = evaluate(EXPLAINED, Drawing(*words), repeats=3, limit=20, gen_kwargs=DRAWN)
-    judged = records(found, EXPLAINED)
+    results = evaluate(EXPLAINED, Drawing(*answers), repeats=3, limit=20, gen_kwargs=DRAWN)
+    judged = records(results, EXPLAINED)
     assert len(judged) == 60 and all("explanation_scores" in record for record in judged)
-    by_repeat = [
-        [record for record in judged if record["repeat"] == number] for number in (1, 2, 3)
-    ]
-    for name, at in (("f1@0", 0.0), ("f1@53", 0.53)):
-        expected = []
-        for own in by_repeat:
-            right = [
-                record["predicted"] == record["gold"] and record["explanation_scores"]["mean"] > at
-                for record in own
-            ]
-            gold = [record["gold"] for record in own]
-            said = [label if hit else 1 - label for label, hit in zip(gold, right, strict=True)]
-            expected.append(f1_score(gold, said, average="macro", zero_division=0))
-        assert estimates(found, EXPLAINED)[name].value == pytest.approx(np.mean(expected))
+    for name, threshold in (("f1@0", 0.0), ("f1@53", 0.53)):
+        f1_of_repeats: list[float] = []
+        for repeat in (1, 2, 3):
+            records_of_repeat = [record for record in judged if record["repeat"] == repeat]
+            f1_of_repeats.append(_thresholded_f1(records_of_repeat, threshold))
+        f1 = estimates(results, EXPLAINED)[name]
+        assert f1.value == pytest.approx(np.mean(f1_of_repeats))
     scores = [record["explanation_scores"]["mean"] for record in judged]
-    assert estimates(found, EXPLAINED)["explanation_score"].value == pytest.approx(np.mean(scores))
-    told = found["configs"][EXPLAINED]["metadata"]["repeats"]
-    assert told.keys() == {"answers", "metric", "mean"} and told["metric"] == "f1@60", (
-        "explanations have no majority"
+    assert estimates(results, EXPLAINED)["explanation_score"].value == pytest.approx(
+        np.mean(scores)
     )
+    summary = results["configs"][EXPLAINED]["metadata"]["repeats"]
+    assert summary.keys() == {"answers", "metric", "mean"}, "explanations have no majority"
+    assert summary["metric"] == "f1@60"
+
+
+def _thresholded_f1(judged: list[dict[str, Any]], threshold: float) -> float:
+    """Macro-F1, where a right label with an explanation score up to the threshold is wrong."""
+    gold_labels: list[int] = []
+    predicted_labels: list[int] = []
+    for record in judged:
+        gold = record["gold"]
+        is_explained = record["explanation_scores"]["mean"] > threshold
+        is_hit = record["predicted"] == gold and is_explained
+        gold_labels.append(gold)
+        predicted_labels.append(gold if is_hit else 1 - gold)
+    return float(f1_score(gold_labels, predicted_labels, average="macro", zero_division=0))
 
 
 def test_a_model_that_samples_is_asked_k_times_once(tmp_path: Path) -> None:
-    """With --use_cache all answers are kept, and scored again from the samples without the
-    model.
-    """
-    how: dict[str, Any] = {
+    """With --use_cache all answers are kept, and a replay scores them without the model."""
+    options: dict[str, Any] = {
         "repeats": 3,
         "limit": 6,
         "gen_kwargs": "do_sample=True,temperature=4.0,max_new_tokens=12",
     }
-    first = evaluate(
-        EXPLAINED,
-        "figlang_vlm",
-        DEMO,
-        use_cache=str(tmp_path / "cache"),
-        saved=tmp_path / "run",
-        **how,
-    )
-    texts = [sample["filtered_resps"][0] for sample in first["samples"][EXPLAINED]]
-    assert len(texts) == 18 and any(len(set(texts[at : at + 3])) > 1 for at in range(0, 18, 3))
-    again = evaluate(EXPLAINED, "figlang_vlm", DEMO, use_cache=str(tmp_path / "cache"), **how)
-    replayed = evaluate(EXPLAINED, "figlang_replay", f"samples={tmp_path / 'run'}", **how)
-    for other in (again, replayed):
-        assert [sample["filtered_resps"][0] for sample in other["samples"][EXPLAINED]] == texts
-        assert other["results"][EXPLAINED] == first["results"][EXPLAINED]
+    cache = str(tmp_path / "cache")
+    saved = tmp_path / "run"
+    first = evaluate(EXPLAINED, "figlang_vlm", DEMO, use_cache=cache, saved=saved, **options)
+    answers = texts(first, EXPLAINED)
+    answers_of_rows = [set(answers[start : start + 3]) for start in range(0, 18, 3)]
+    assert len(answers) == 18
+    assert any(len(answers_of_row) > 1 for answers_of_row in answers_of_rows)
+    cached = evaluate(EXPLAINED, "figlang_vlm", DEMO, use_cache=cache, **options)
+    replayed = evaluate(EXPLAINED, "figlang_replay", f"samples={saved}", **options)
+    for later in (cached, replayed):
+        assert texts(later, EXPLAINED) == answers
+        assert later["results"][EXPLAINED] == first["results"][EXPLAINED]
+    options["repeats"] = 4
     with pytest.raises(FigLangError, match="6 answers are missing .*doc_id 0, answer 4"):
-        evaluate(EXPLAINED, "figlang_replay", f"samples={tmp_path / 'run'}", **how | {"repeats": 4})
+        evaluate(EXPLAINED, "figlang_replay", f"samples={saved}", **options)
 
 
 @pytest.mark.parametrize(
-    ("asked", "equal"),
+    ("gen_kwargs", "are_equal"),
     [
         (None, True),
         ("do_sample=True", True),
@@ -174,40 +195,42 @@ def test_a_model_that_samples_is_asked_k_times_once(tmp_path: Path) -> None:
         ("do_sample=True,temperature=0.7", False),
     ],
 )
-def test_answers_that_must_be_equal_are_told(
-    asked: str | None, equal: bool, warnings_of_loguru: list[str]
+def test_a_run_warns_if_all_repeats_must_be_equal(
+    gen_kwargs: str | None, are_equal: bool, warnings_of_loguru: list[str]
 ) -> None:
-    evaluate(OPTIONS, Drawing("A"), repeats=2, limit=2, gen_kwargs=asked)
-    told = [each for each in warnings_of_loguru if "drawn at random" in each]
+    evaluate(OPTIONS, Drawing("A"), repeats=2, limit=2, gen_kwargs=gen_kwargs)
+    warnings = [warning for warning in warnings_of_loguru if "drawn at random" in warning]
     message = (
         "figlang_mini_irfl_detect_idiom: 2 answers to each row are asked for, but they will be"
         " equal"
     )
-    assert [message in each for each in told] == [True] * equal
+    assert [message in warning for warning in warnings] == [True] * are_equal
 
 
-def test_compare_takes_their_mean(tmp_path: Path) -> None:
-    for name, words, count in (("a", "ABCD", 3), ("b", "AB", 1)):
-        evaluate(OPTIONS, Drawing(*words), repeats=count, gen_kwargs=DRAWN, saved=tmp_path / name)
-    (row,) = figlang_tasks.compare(
-        f"a={tmp_path / 'a'}", f"b={tmp_path / 'b'}", resamples=200
-    ).to_dict("records")
-    lines = [
-        json.loads(line)
-        for path in (tmp_path / "a").rglob("*.jsonl")
-        for line in path.read_text().splitlines()
-    ]
-    assert (
-        row["baseline_value"] == pytest.approx(np.mean([line["acc"] for line in lines]))
-        and row["baseline_rows"] == 12
-    )
+@pytest.fixture(scope="module")
+def runs_to_compare(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Run ``a`` with three answers to a row, and run ``b`` with one, each as ``NAME=FOLDER``."""
+    folder = tmp_path_factory.mktemp("compared")
+    evaluate(OPTIONS, Drawing(*"ABCD"), repeats=3, gen_kwargs=DRAWN, saved=folder / "a")
+    evaluate(OPTIONS, Drawing(*"AB"), repeats=1, gen_kwargs=DRAWN, saved=folder / "b")
+    return [f"a={folder / 'a'}", f"b={folder / 'b'}"]
+
+
+def test_compare_takes_the_mean_of_several_answers(runs_to_compare: list[str]) -> None:
+    (row,) = figlang_tasks.compare(*runs_to_compare, resamples=200).to_dict("records")
+    hits: list[float] = []
+    for path in Path(runs_to_compare[0].removeprefix("a=")).rglob("*.jsonl"):
+        hits += [json.loads(line)["acc"] for line in path.read_text().splitlines()]
+    assert row["baseline_value"] == pytest.approx(np.mean(hits))
+    assert row["baseline_rows"] == 12
     assert (row["baseline_repeats"], row["candidate_repeats"]) == (1, 1)
-    assert 0 < row["p_randomization"] <= 1 and np.isnan(row["p_repeats"])
-    shown = CliRunner().invoke(
-        app, ["compare", f"a={tmp_path / 'a'}", f"b={tmp_path / 'b'}", "--resamples", "200"]
-    )
-    assert (
-        "| a (3 answers to a row) |" in shown.stdout
-        and "| b " in shown.stdout
-        and "±" not in shown.stdout
-    )
+    assert 0 < row["p_randomization"] <= 1
+    assert np.isnan(row["p_repeats"])
+
+
+def test_the_table_of_compare_says_how_many_answers_a_row_has(runs_to_compare: list[str]) -> None:
+    command = ["compare", *runs_to_compare, "--resamples", "200"]
+    table = CliRunner().invoke(app, command).stdout
+    assert "| a (3 answers to a row) |" in table
+    assert "| b " in table
+    assert "±" not in table

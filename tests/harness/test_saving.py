@@ -13,20 +13,11 @@ from figlang_tasks.harness.saving import CheckedTracker
 
 
 def test_runs_that_began_in_the_same_second_have_files_of_their_own(tmp_path: Path) -> None:
-    """Two GPUs, one folder: the harness alone replaces the results of the first, and mixes the
-    samples.
-    """
+    """lmms-eval 0.7.3 replaces the results of the first run, and mixes the samples of both."""
     for seed in (1, 2):
         tracker = CheckedTracker(output_path=str(tmp_path))
         tracker.general_config_tracker.model_name_sanitized = "a_model"
-        sample = {
-            "doc": {},
-            "arguments": ("", ""),
-            "resps": [["a"]],
-            "filtered_resps": ["a"],
-            "doc_hash": "x",
-        }
-        samples: list[dict[str, Any]] = [{**sample, "target": seed}]
+        samples = [sample_with_target(seed)]
         tracker.save_results_aggregated(
             {"seed": seed}, {"figlang_mini": samples}, "20260102_030405"
         )
@@ -38,26 +29,35 @@ def test_runs_that_began_in_the_same_second_have_files_of_their_own(tmp_path: Pa
         assert json.loads(line)["target"] == str(seed)
 
 
+def sample_with_target(target: object) -> dict[str, Any]:
+    """A sample as the harness hands it to its tracker."""
+    return {
+        "doc": {},
+        "arguments": ("", ""),
+        "resps": [["a"]],
+        "filtered_resps": ["a"],
+        "doc_hash": "x",
+        "target": target,
+    }
+
+
 class Interrupting:
+    """Interrupts the run when it is written."""
+
     def __str__(self) -> str:
         raise KeyboardInterrupt
 
 
-def test_half_a_file_has_another_name(tmp_path: Path) -> None:
-    """A file of samples is whole, also if a run was interrupted while it wrote them."""
+def test_half_a_file_has_another_name_after_an_interrupt(tmp_path: Path) -> None:
+    """A file with the usual name is whole."""
     tracker = CheckedTracker(output_path=str(tmp_path))
-    tracker.date_id, tracker.general_config_tracker.model_name_sanitized = (
-        "20260102_030405",
-        "a_model",
-    )
-    sample = {"doc": {}, "arguments": ("", ""), "resps": [["a"]], "filtered_resps": ["a"]}
-    samples: list[dict[str, Any]] = [
-        {**sample, "target": target} for target in ("one", "two", Interrupting(), "four")
-    ]
+    tracker.date_id = "20260102_030405"
+    tracker.general_config_tracker.model_name_sanitized = "a_model"
+    samples = [sample_with_target(target) for target in ("one", "two", Interrupting(), "four")]
     with pytest.raises(KeyboardInterrupt):
         tracker.save_results_samples("figlang_mini", samples)
-    (half,) = (path for path in tmp_path.rglob("*") if path.is_file())
-    assert half.name == "20260102_030405_samples_figlang_mini.jsonl.partial"
-    assert [json.loads(line)["target"] for line in half.read_bytes().splitlines()] == ["one", "two"]
-    noted = notes.noted()[-1]
-    assert half.name in noted
+    (partial_file,) = (path for path in tmp_path.rglob("*") if path.is_file())
+    assert partial_file.name == "20260102_030405_samples_figlang_mini.jsonl.partial"
+    lines = partial_file.read_bytes().splitlines()
+    assert [json.loads(line)["target"] for line in lines] == ["one", "two"]
+    assert partial_file.name in notes.take_failures()[-1]

@@ -1,6 +1,4 @@
-"""What results say of a task beside its values comes from the benchmark, or from the task file of a
-user.
-"""
+"""If this fails, results name another version, prompt or data than was evaluated."""
 
 from __future__ import annotations
 
@@ -32,12 +30,14 @@ def test_results_say_version_prompts_revision_and_number_of_examples(tmp_path: P
 
     vflute = benchmarks()["vflute"]
     digest = "fefe9a3e2816"  # of the texts that the package ships
-    metadata = {task: results["configs"][task]["metadata"] for task in ("shots", "mine")}
-    for of_task in metadata.values():
-        assert (of_task["prompt_hash"], of_task["data_revision"]) == (vflute.prompt_hash, digest)
-        assert of_task["data"] == f"figlang_mini/test:{digest}"
-    assert metadata["shots"]["version"] == results["versions"]["shots"] == vflute.version
-    assert metadata["mine"]["version"] == results["versions"]["mine"] == "0-7"
-    assert metadata["mine"]["note"] == "by hand"
+    shots = results["configs"]["shots"]["metadata"]
+    mine = results["configs"]["mine"]["metadata"]
+    for metadata in (shots, mine):
+        assert metadata["prompt_hash"] == vflute.prompt_hash
+        assert metadata["data_revision"] == digest
+        assert metadata["data"] == f"figlang_mini/test:{digest}"
+    assert shots["version"] == results["versions"]["shots"] == vflute.version
+    assert mine["version"] == results["versions"]["mine"] == "0-7"
+    assert mine["note"] == "by hand"
     assert (results["n-shot"]["shots"], results["n-shot"]["mine"]) == (2, 3)
     assert results["configs"]["listed"]["metadata"][0] == {"version": "0-8"}

@@ -1,4 +1,4 @@
-"""If these fail, alpha or the best cut is wrong: textbook figures, brute force."""
+"""Alpha or the best threshold is wrong if this fails: textbook figures, brute force."""
 
 from __future__ import annotations
 
@@ -32,41 +32,44 @@ scored = st.lists(
     ],
 )
 def test_alpha_of_published_examples(annotators: tuple[str, ...], expected: float) -> None:
-    alpha = krippendorff_alpha(
-        [label for label in unit if label != "."] for unit in zip(*annotators, strict=True)
-    )
-    assert round(alpha, 3) == expected
+    units: list[list[str]] = []
+    for labels in zip(*annotators, strict=True):
+        units.append([label for label in labels if label != "."])
+    assert round(krippendorff_alpha(units), 3) == expected
 
 
-def test_without_two_labels_that_differ_alpha_is_undefined() -> None:
-    assert all(
-        math.isnan(krippendorff_alpha(units))
-        for units in ([], [["a"], ["b"]], [["a", "a"], ["a", "a"]])
-    )
+@pytest.mark.parametrize("units", [[], [["a"], ["b"]], [["a", "a"], ["a", "a"]]])
+def test_without_two_labels_that_differ_alpha_is_undefined(units: list[list[str]]) -> None:
+    assert math.isnan(krippendorff_alpha(units))
 
 
-def counted(truth: list[bool], taken: list[bool]) -> tuple[float, float, float]:
-    """F1, precision, recall."""
-    hits = sum(a and b for a, b in zip(truth, taken, strict=True))
-    return 2 * hits / (sum(truth) + sum(taken)), hits / max(sum(taken), 1), hits / sum(truth)
+def scores_of_predictions(truth: list[bool], predicted: list[bool]) -> tuple[float, float, float]:
+    """F1, precision and recall of predictions."""
+    hits = sum(a and b for a, b in zip(truth, predicted, strict=True))
+    f1 = 2 * hits / (sum(truth) + sum(predicted))
+    return f1, hits / max(sum(predicted), 1), hits / sum(truth)
 
 
-# Of two equal cuts: 2 * 5 / (9 + 6) and 2 * 6 / (12 + 6); of precision and recall they differ in
-# the last bit.
+def at_least(scores: list[float], threshold: float) -> list[bool]:
+    return [score >= threshold for score in scores]
+
+
+# Of two equal thresholds: 2 * 5 / (9 + 6) and 2 * 6 / (12 + 6); of precision and recall they differ
+# in the last bit.
 @example([*[(True, 0.0)] * 5, *[(False, 0.0)] * 4, (True, -1.0), *[(False, -1.0)] * 2])
 @given(scored)
 def test_best_f1_by_brute_force(pairs: Pairs) -> None:
     truth, scores = (list(column) for column in zip(*pairs, strict=True))
-    by_cut = {t: counted(truth, [score >= t for score in scores])[0] for t in set(scores)}
-    found = best_f1(truth, scores)
-    best = max(by_cut.values())
-    assert found["at_least"] == min(
-        t for t, f1 in by_cut.items() if f1 == pytest.approx(best, abs=1e-12)
-    )
-    taken = [score >= found["at_least"] for score in scores]
-    assert (found["f1"], found["precision"], found["recall"]) == pytest.approx(
-        counted(truth, taken)
-    )
+    f1_by_threshold: dict[float, float] = {}
+    for threshold in set(scores):
+        f1_by_threshold[threshold], _, _ = scores_of_predictions(truth, at_least(scores, threshold))
+    largest = pytest.approx(max(f1_by_threshold.values()), abs=1e-12)
+    lowest_best = min(threshold for threshold, f1 in f1_by_threshold.items() if f1 == largest)
+
+    best = best_f1(truth, scores)
+    assert best["at_least"] == lowest_best
+    expected = scores_of_predictions(truth, at_least(scores, best["at_least"]))
+    assert (best["f1"], best["precision"], best["recall"]) == pytest.approx(expected)
 
 
 def test_numbers_that_are_none_are_refused() -> None:

@@ -23,11 +23,12 @@ needs_java = pytest.mark.skipif(shutil.which("java") is None, reason="there is n
 TOKENS = yaml.safe_load(Path(__file__).with_name("ptb_tokens.yaml").read_text(encoding="utf-8"))
 
 
-def test_tokens() -> None:
+def test_tokens_of_the_table() -> None:
     assert {text: " ".join(tokenize(text)) for text, _ in TOKENS} == dict(TOKENS)
 
 
-def ptb(texts: list[str]) -> list[str]:
+def java_tokens(texts: list[str]) -> list[str]:
+    """The tokens of each text as PTBTokenizer gives them, with blanks between them."""
     from pycocoevalcap.tokenizer.ptbtokenizer import PTBTokenizer
 
     rows = PTBTokenizer().tokenize({index: [{"caption": text}] for index, text in enumerate(texts)})
@@ -36,8 +37,9 @@ def ptb(texts: list[str]) -> list[str]:
 
 @needs_java
 def test_the_table_is_what_java_gives() -> None:
-    texts, expected = zip(*((text, right) for text, right in TOKENS if text.strip()), strict=True)
-    assert ptb(list(texts)) == list(expected)
+    cases = [(text, tokens) for text, tokens in TOKENS if text.strip()]
+    texts, expected = zip(*cases, strict=True)
+    assert java_tokens(list(texts)) == list(expected)
 
 
 @needs_java
@@ -45,14 +47,15 @@ def test_the_table_is_what_java_gives() -> None:
 def test_agreement_with_java_on_sentences(shared_file: Path) -> None:
     with shared_file.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    texts = sorted(
-        {" ".join(row[key].split()) for row in rows for key in ("claim", "explanation")} - {""}
-    )
+    distinct_texts: set[str] = set()
+    for row in rows:
+        distinct_texts.add(" ".join(row["claim"].split()))
+        distinct_texts.add(" ".join(row["explanation"].split()))
+    texts = sorted(distinct_texts - {""})
     assert len(texts) > 1000
-    same = sum(
-        " ".join(tokenize(text)) == right for text, right in zip(texts, ptb(texts), strict=True)
-    )
-    assert same / len(texts) > 0.99
+    pairs = zip(texts, java_tokens(texts), strict=True)
+    agreeing = sum(" ".join(tokenize(text)) == expected for text, expected in pairs)
+    assert agreeing / len(texts) > 0.99
 
 
 @pytest.mark.parametrize("piece", ["a", "a'", "a.", "1,", "www.", "a@", "<a", "\u0130"])
@@ -68,12 +71,15 @@ WORDS = "this phone car is as fast red a rocket rose the of".split()
 
 
 def corpus(seed: int) -> tuple[list[str], list[list[str]]]:
+    """Candidates and their references, of few words, so that some n-grams match."""
     draw = random.Random(seed)
-    references = [
-        [" ".join(draw.choices(WORDS, k=draw.randint(1, 9))) for _ in range(draw.randint(1, 4))]
-        for _ in range(draw.randint(1, 6))
-    ]
-    candidates = []
+    references: list[list[str]] = []
+    for _ in range(draw.randint(1, 6)):
+        texts: list[str] = []
+        for _ in range(draw.randint(1, 4)):
+            texts.append(" ".join(draw.choices(WORDS, k=draw.randint(1, 9))))
+        references.append(texts)
+    candidates: list[str] = []
     for texts in references:
         words = draw.choice(texts).split()
         if draw.random() < 0.6:
@@ -93,28 +99,34 @@ def test_equals_pycocoevalcap_on_the_same_tokens(seed: int) -> None:
 
     candidates, references = corpus(seed)
     scores = caption_scores([f'"{text.upper()}."' for text in candidates], references)
-    found = scores.metrics
-    truth, given_ = (
-        dict(enumerate(references)),
-        {index: [text] for index, text in enumerate(candidates)},
+    references_by_id = dict(enumerate(references))
+    candidates_by_id = {index: [text] for index, text in enumerate(candidates)}
+    bleu_values, bleu_per_image = Bleu(4).compute_score(
+        references_by_id, candidates_by_id, verbose=0
     )
-    values, per_image = Bleu(4).compute_score(truth, given_, verbose=0)
-    assert found["bleu4"].value == pytest.approx(values[3], abs=1e-12)
-    assert found["bleu4"].per_image == pytest.approx(per_image[3], abs=1e-12)
-    for name, scorer in (("rouge_l", Rouge()), ("cider", Cider())):
-        value, each = scorer.compute_score(truth, given_)
-        assert found[name].value == pytest.approx(value, abs=1e-12)
-        assert found[name].per_image == pytest.approx(each, abs=1e-12)
+    expected = {
+        "bleu4": (bleu_values[3], bleu_per_image[3]),
+        "rouge_l": Rouge().compute_score(references_by_id, candidates_by_id),
+        "cider": Cider().compute_score(references_by_id, candidates_by_id),
+    }
+    for name, (value, per_image) in expected.items():
+        assert scores.metrics[name].value == pytest.approx(value, abs=1e-12)
+        assert scores.metrics[name].per_image == pytest.approx(per_image, abs=1e-12)
     # Close enough to tell pycocoevalcap's constants against division by 0.
-    assert bleu4(scores.bleu_statistics.sum(axis=0)) == pytest.approx(values[3], rel=1e-12, abs=0)
-    assert bleu4(scores.bleu_statistics) == pytest.approx(per_image[3], rel=1e-12, abs=0)
+    statistics = scores.bleu_statistics
+    assert bleu4(statistics.sum(axis=0)) == pytest.approx(bleu_values[3], rel=1e-12, abs=0)
+    assert bleu4(statistics) == pytest.approx(bleu_per_image[3], rel=1e-12, abs=0)
 
 
-def test_literals() -> None:
+def test_exact_match_compares_tokens() -> None:
     assert exact_match(' "A  Rocket"\n', ["a plane", "a rocket!"])
-    assert not exact_match("a rocket a", ["a rocket"]) and not exact_match("...", ["..."])
-    same = ["this phone is as fast as a rocket", "a rose", ""]
-    scores = caption_scores(same, [["x y", same[0]], ["a rose"], ["a b c"]])
+    assert not exact_match("a rocket a", ["a rocket"])
+    assert not exact_match("...", ["..."])
+
+
+def test_scores_of_literals() -> None:
+    candidates = ["this phone is as fast as a rocket", "a rose", ""]
+    scores = caption_scores(candidates, [["x y", candidates[0]], ["a rose"], ["a b c"]])
     assert scores.metrics["em"].per_image.tolist() == [1, 1, 0]
     assert scores.signature == "coco|em,bleu4,rouge_l,cider|case:lower|tok:ptb-1|pycocoevalcap:1.2"
     rows = caption_scores(["a b c d", ""], [["a b x d", "a b"], ["a b c"]]).bleu_statistics
@@ -132,6 +144,8 @@ def test_literals() -> None:
         ),
     ],
 )
-def test_refusals(candidates: list[str], references: Any, message: str) -> None:
+def test_captions_without_words_to_compare_are_refused(
+    candidates: list[str], references: Any, message: str
+) -> None:
     with pytest.raises(ValueError, match=message):
         caption_scores(candidates, references)

@@ -13,7 +13,7 @@ from typing import Any
 import pycocoevalcap
 import pytest
 
-from figlang_tasks.metrics import captions
+from figlang_tasks.metrics import caption_java
 from figlang_tasks.metrics.captions import java_metrics
 
 needs_java = pytest.mark.skipif(shutil.which("java") is None, reason="there is no Java here")
@@ -37,11 +37,11 @@ REFERENCES = [
 @pytest.mark.slow
 @needs_java
 def test_meteor_equals_pycocoevalcap(warnings_of_loguru: list[str]) -> None:
-    found = java_metrics(CANDIDATES, REFERENCES)
+    metrics = java_metrics(CANDIDATES, REFERENCES)
     # pycocoevalcap.meteor.meteor.Meteor on the tokens of both, with Java 17 and UTF-8.
-    assert list(found["meteor"].per_image) == pytest.approx(METEOR[:-1], abs=1e-9)
-    assert found["meteor"].value == pytest.approx(METEOR[-1], abs=1e-9)
-    if "spice" not in found:
+    assert list(metrics["meteor"].per_image) == pytest.approx(METEOR[:-1], abs=1e-9)
+    assert metrics["meteor"].value == pytest.approx(METEOR[-1], abs=1e-9)
+    if "spice" not in metrics:
         assert [message for message in warnings_of_loguru if "SPICE is left out" in message]
 
 
@@ -66,9 +66,10 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, warnings_of_loguru
     return install
 
 
-def ended(tmp_path: Path) -> bool:
-    """Whether the stand-in runs no more, at least soon; it may have been ended before it wrote down
-    who it is.
+def has_ended(tmp_path: Path) -> bool:
+    """Whether the stand-in runs no more, at least soon.
+
+    It may have been ended before it wrote down its process id.
     """
     identity = (tmp_path / "pid").read_text() if (tmp_path / "pid").exists() else "none"
     status = Path("/proc", identity, "stat")
@@ -92,9 +93,7 @@ SCORER = (
     " 0.75]\nout = [{'image_id': r['image_id'], 'scores': {'All': {'f': scores[len(r['refs'])]}}}"
     " for r in rows]\njson.dump(out[::-1], open(sys.argv[sys.argv.index('-out') + 1], 'w'))\n"
 )
-"""Scores the number of an image's texts: as METEOR does line by line, as SPICE from file to
-file.
-"""
+"""Scores the number of an image's texts: as METEOR line by line, as SPICE from file to file."""
 
 
 SPICE_FILES = ("stanford-corenlp-3.6.0.jar", "stanford-corenlp-3.6.0-models.jar")
@@ -114,14 +113,14 @@ def with_spice(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def test_values_of_both_programs(stand_in: Any, with_spice: None, tmp_path: Path) -> None:
     messages = stand_in(SCORER)
-    found = java_metrics(["a", "", "c", "d"], [["a"], ["b"], ["c", "d", "e"], ["d", "d"]])
+    metrics = java_metrics(["a", "", "c", "d"], [["a"], ["b"], ["c", "d", "e"], ["d", "d"]])
     # A candidate without words is 0 whatever the program says; no value of SPICE is 0 too.
-    assert list(found["meteor"].per_image) == [0.2, 0.0, 0.4, 0.3]
-    assert found["meteor"].value == 0.9
-    assert list(found["spice"].per_image) == [0.25, 0.0, 0.75, 0.0]
-    assert found["spice"].value == 0.25
+    assert list(metrics["meteor"].per_image) == [0.2, 0.0, 0.4, 0.3]
+    assert metrics["meteor"].value == 0.9
+    assert list(metrics["spice"].per_image) == [0.25, 0.0, 0.75, 0.0]
+    assert metrics["spice"].value == 0.25
     assert messages == []
-    assert ended(tmp_path)
+    assert has_ended(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -131,15 +130,15 @@ def test_values_of_both_programs(stand_in: Any, with_spice: None, tmp_path: Path
         ("time.sleep(600)", "not done after 3 seconds"),
     ],
 )
-def test_a_program_that_fails_is_ended_and_told(
+def test_a_program_that_fails_is_ended_with_a_warning(
     stand_in: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, message: str
 ) -> None:
     messages = stand_in(body)
-    monkeypatch.setattr(captions, "TIMEOUT", 3.0 if body == "time.sleep(600)" else 60.0)
+    monkeypatch.setattr(caption_java, "TIMEOUT", 3.0 if body == "time.sleep(600)" else 60.0)
     assert java_metrics(["a", "b"], [["a"], ["b"]]) == {}
-    (told,) = [text for text in messages if "METEOR is left out" in text]
-    assert re.search(message, told)
-    assert ended(tmp_path)
+    (warning,) = [text for text in messages if "METEOR is left out" in text]
+    assert re.search(message, warning)
+    assert has_ended(tmp_path)
 
 
 def test_without_java_one_message(

@@ -1,6 +1,4 @@
-"""Macro scores of two classes are not those of NYK-MS's tables, or of scikit-learn, if this
-fails.
-"""
+"""Macro scores of two classes are not NYK-MS's, or not scikit-learn's, if this fails."""
 
 from __future__ import annotations
 
@@ -40,6 +38,7 @@ COUNTS_OF = {
 
 
 def figures(counts: tuple[int, ...]) -> list[float]:
+    """Macro precision, recall and F1 in percent."""
     return [100 * float(score(counts)) for score in SCORES]
 
 
@@ -47,14 +46,12 @@ def test_published_counts_give_the_published_figures() -> None:
     records = json.loads(PUBLISHED.read_text(encoding="utf-8"))["records"]
     printed = {f"{record['metric']} {record['model']}": 100 * record["value"] for record in records}
     for name, counts in COUNTS_OF.items():
-        kind, _, model = name.partition(" ")
-        assert figures(counts) == pytest.approx(
-            [printed[f"{kind}_{score.__name__} {model}"] for score in SCORES], abs=0.00501
-        )
+        task, _, model = name.partition(" ")
+        macro_scores = [printed[f"{task}_{score.__name__} {model}"] for score in SCORES]
+        assert figures(counts) == pytest.approx(macro_scores, abs=0.00501)
         tn, fp, fn, tp = counts
-        assert 100 * (tn + tp) / (tn + fp + fn + tp) == pytest.approx(
-            printed[f"{kind}_acc {model}"], abs=0.00501
-        )
+        accuracy = 100 * (tn + tp) / (tn + fp + fn + tp)
+        assert accuracy == pytest.approx(printed[f"{task}_acc {model}"], abs=0.00501)
 
 
 COUNTS = st.tuples(*[st.integers(0, 40)] * 4).filter(any)
@@ -69,18 +66,17 @@ def test_equals_scikit_learn(sets: list[tuple[int, int, int, int]]) -> None:
     predicted = [0] * tn + [1] * fp + [0] * fn + [1] * tp
     right = [label == true for true, label in zip(gold, predicted, strict=True)]
     assert classification.confusion_cells(gold, right).sum(axis=0).tolist() == list(sets[0])
-    shared = {"average": "macro", "labels": [0, 1], "zero_division": 0}
-    expected = [
-        score(gold, predicted, **shared) for score in (precision_score, recall_score, f1_score)
-    ]
-    assert figures(sets[0]) == pytest.approx([100 * value for value in expected])
+    expected: list[float] = []
+    for score in (precision_score, recall_score, f1_score):
+        value = score(gold, predicted, average="macro", labels=[0, 1], zero_division=0)
+        expected.append(100 * value)
+    assert figures(sets[0]) == pytest.approx(expected)
     over_labels_that_occur = f1_score(gold, predicted, average="macro", zero_division=0)
-    assert classification.macro_f1(sets[0], skip_absent=True) == pytest.approx(
-        over_labels_that_occur
-    )
+    macro_f1 = classification.macro_f1(sets[0], skip_absent=True)
+    assert macro_f1 == pytest.approx(over_labels_that_occur)
 
 
-def test_a_model_that_always_says_1() -> None:
+def test_a_model_that_always_says_1_has_a_macro_recall_of_one_half() -> None:
     """ "(0% + 100%)/2 = 50%" (section 4.1)."""
     assert figures((0, 891, 0, 687)) == pytest.approx((21.77, 50, 30.33), abs=0.005)
 
@@ -96,7 +92,7 @@ def test_a_model_that_always_says_1() -> None:
         ((1, 2, -3, 4), "finite and not negative"),
     ],
 )
-def test_bad_counts(counts: object, message: str) -> None:
+def test_counts_that_are_none_are_refused(counts: object, message: str) -> None:
     for score in SCORES:
         with pytest.raises(ValueError, match=message):
             score(counts)
@@ -109,8 +105,9 @@ def test_a_threshold_that_is_no_number_is_refused() -> None:
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, 2, None, "yes"])
 def test_what_is_neither_1_nor_0_is_refused(value: Any) -> None:
-    for gold, right, name in (([value, 1], [True, True], "gold"), ([0, 1], [value, True], "right")):
-        with pytest.raises(ValueError, match=f"{name} must hold 1 and 0 alone"):
-            classification.confusion_cells(gold, right)
+    with pytest.raises(ValueError, match="gold must hold 1 and 0 alone"):
+        classification.confusion_cells(gold=[value, 1], right=[True, True])
+    with pytest.raises(ValueError, match="right must hold 1 and 0 alone"):
+        classification.confusion_cells(gold=[0, 1], right=[value, True])
     with pytest.raises(ValueError, match="right must hold 1 and 0 alone"):
         classification.counts_as_right([0, 1], [value, True], [0.5, 0.5], 0.1)

@@ -1,6 +1,4 @@
-"""F1@t, Acc@t or macro F1 over labels that occur are not those of V-FLUTE and FLUTE if this
-fails.
-"""
+"""F1@t, Acc@t or macro F1 of labels is not V-FLUTE's, or not FLUTE's, if this fails."""
 
 from __future__ import annotations
 
@@ -55,7 +53,7 @@ SCORES = [0.5, 0.9, 0.9, 0.6, 0.1, -0.3]
         ({"threshold": float("nan")}, "must lie in"),
     ],
 )
-def test_refused(change: dict[str, Any], message: str) -> None:
+def test_rows_that_are_none_are_refused(change: dict[str, Any], message: str) -> None:
     arguments: dict[str, Any] = {
         "gold": GOLD,
         "predicted": PREDICTED,
@@ -90,19 +88,20 @@ def test_table_7_from_counts_and_the_overall_from_their_sum() -> None:
 
 
 def test_every_overall_number_can_come_from_723_rows() -> None:
-    """Tables 4, 17, 18: some counts of 405 + 318 rows give each printed number (a wrong formula
-    misses some).
+    """Some counts of 405 + 318 rows give each number of Tables 4, 17 and 18.
+
+    A wrong formula misses some.
     """
     content = json.loads((BENCHMARKS / "vflute" / "published.json").read_text(encoding="utf-8"))
-    printed = {
-        round(100 * record["value"], 2)
-        for record in content["records"]
-        if record["table"] in ("Table 4", "Table 17", "Table 18")
-        and re.fullmatch(r"f1@\d\d?", record["metric"])
-    }
+    printed: set[float] = set()
+    for record in content["records"]:
+        is_overall = record["table"] in ("Table 4", "Table 17", "Table 18")
+        if is_overall and re.fullmatch(r"f1@\d\d?", record["metric"]):
+            printed.add(round(100 * record["value"], 2))
     tp, tn = np.meshgrid(np.arange(406), np.arange(319), indexing="ij")
     possible = np.round(100 * macro_f1_of(np.stack([tn, 318 - tn, 405 - tp, tp], axis=-1)), 2)
-    assert len(printed) > 40 and printed <= set(possible.ravel().tolist())
+    assert len(printed) > 40
+    assert printed <= set(possible.ravel().tolist())
 
 
 # --- properties ---
@@ -122,25 +121,35 @@ ROWS = st.lists(
 Row = tuple[int, "int | None", float]
 
 
-def flipped(rows: list[Row], threshold: float) -> list[int]:
-    """The published scorer in words: missing or not above the threshold means the wrong label."""
-    return [
-        1 - gold if label is None or score <= threshold else label for gold, label, score in rows
-    ]
+def published_labels(rows: list[Row], threshold: float) -> list[int]:
+    """The labels that the published scorer counts.
+
+    A label that is missing, or whose score is not above the threshold, becomes the wrong one.
+    """
+    labels: list[int] = []
+    for gold, label, score in rows:
+        if label is None or score <= threshold:
+            labels.append(1 - gold)
+        else:
+            labels.append(label)
+    return labels
 
 
 @given(ROWS, st.sampled_from(CURVE_THRESHOLDS))
-def test_f1_at_equals_the_loop(rows: list[Row], threshold: float) -> None:
+def test_f1_at_equals_the_published_scorer(rows: list[Row], threshold: float) -> None:
     metrics = pytest.importorskip("sklearn.metrics")
     gold, predicted, scores = (list(column) for column in zip(*rows, strict=True))
-    oracle = metrics.f1_score(gold, flipped(rows, threshold), average="macro", zero_division=0)
-    assert f1_at(gold, predicted, scores, threshold) == pytest.approx(oracle, abs=1e-12)
-    assert macro_f1_of_labels(gold, predicted) == f1_at(
-        gold, predicted, [1.0] * len(rows), threshold / 2
-    )
-    assert f1_curve(gold, predicted, scores)[round(100 * threshold)] == f1_at(
-        gold, predicted, scores, threshold
-    )
+    labels = published_labels(rows, threshold)
+    expected = metrics.f1_score(gold, labels, average="macro", zero_division=0)
+    f1 = f1_at(gold, predicted, scores, threshold)
+    assert f1 == pytest.approx(expected, abs=1e-12)
+    assert f1_curve(gold, predicted, scores)[round(100 * threshold)] == f1
+    all_explained = [1.0] * len(rows)
+    f1_of_labels = f1_at(gold, predicted, all_explained, threshold / 2)
+    assert macro_f1_of_labels(gold, predicted) == f1_of_labels
+
+
+def test_a_score_that_equals_the_threshold_is_not_enough() -> None:
     # 0.5299999713897705 as a double: below the literal
     assert f1_at([1], [1], [np.float32(0.53)], 0.53) == 0
     assert f1_at([1], [1], [1.0], 1.0) == 0
@@ -157,25 +166,25 @@ SCORE = st.floats(-0.5, 1.5, width=32)
 def test_acc_at_k_is_that_of_the_organisers_script(
     bertscore: float, bleurt: float, k: int, ulps: int
 ) -> None:
-    """``int((F1[i]+BLEURTscores[i])*50.0)`` and ``>= k``: their scores are whole points, ours are
-    not.
+    """``int((F1[i]+BLEURTscores[i])*50.0)`` and ``>= k``.
+
+    The organisers' scores are whole points, ours are not.
     """
     near = k / 50 - bertscore  # a BLEURT that puts the sum at k, and its neighbours
     for _ in range(abs(ulps)):
         near = math.nextafter(near, math.inf if ulps > 0 else -math.inf)
     for score in (bleurt, near):
-        theirs = int((bertscore + score) * 50.0) >= k
-        ours = (
-            np.array([bertscore]) + np.array([score])
-        ) / 2  # as metrics/explanation/scorers.py takes the mean
-        assert counts_as_right([1], [True], ours, k / 100, "all")[0] == theirs
-    # The first version: entailments need no score, contradictions one "higher than k".
+        is_right_for_organisers = int((bertscore + score) * 50.0) >= k
+        # As metrics/explanation/scorers.py takes the mean.
+        means = (np.array([bertscore]) + np.array([score])) / 2
+        is_right = counts_as_right([1], [True], means, k / 100, "all")[0]
+        assert is_right == is_right_for_organisers
+
+
+def test_in_the_first_version_contradictions_alone_need_a_score_higher_than_k() -> None:
     scores = [math.nan, 0.5, 0.51]
-    assert counts_as_right([1, 0, 0], [True] * 3, scores, 0.5, "contradiction").tolist() == [
-        True,
-        False,
-        True,
-    ]
+    is_right = counts_as_right([1, 0, 0], [True] * 3, scores, 0.5, "contradiction")
+    assert is_right.tolist() == [True, False, True]
 
 
 @pytest.mark.parametrize(
@@ -189,8 +198,9 @@ def test_acc_at_k_is_that_of_the_organisers_script(
 def test_flute_table_7_from_counts_over_all_rows(
     n: int, counts: tuple[int, ...], printed: tuple[float, ...]
 ) -> None:
-    """Table 7 of arXiv 2205.12404v1: accuracy at 0, 50, 60. These are the only counts that the
-    figures leave.
+    """Table 7 of arXiv 2205.12404v1: accuracy at 0, 50, 60.
+
+    These are the only counts that the figures leave.
     """
     right, at_50, at_60 = counts
     gold = [0] * n
@@ -200,5 +210,5 @@ def test_flute_table_7_from_counts_over_all_rows(
     is_right = [True] * right + [False] * (n - right)
     for threshold, count, value in zip((0.0, 0.5, 0.6), counts, printed, strict=True):
         assert [k for k in range(n + 1) if round(100 * k / n, 1) == value] == [count]
-        found = counts_as_right(gold, is_right, scores, threshold, "contradiction").mean()
-        assert round(100 * float(found), 1) == value
+        accuracy = counts_as_right(gold, is_right, scores, threshold, "contradiction").mean()
+        assert round(100 * float(accuracy), 1) == value

@@ -13,22 +13,32 @@ from figlang_tasks.metrics.files import write_whole
 
 @pytest.fixture
 def small_files() -> Iterator[None]:
-    """No file of more than 1,000 bytes can be written."""
+    """Files of more than 1,000 bytes cannot be written."""
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
     yield
     resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
-def test_a_file_is_replaced_or_as_it_was(tmp_path: Path, small_files: None) -> None:
+def content_by_name(folder: Path) -> dict[str, bytes]:
+    """The content of each file in a folder, hidden ones too."""
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_a_file_is_replaced_or_stays_as_it_was(tmp_path: Path, small_files: None) -> None:
     path = tmp_path / "new" / "scores.csv"
     write_whole(path, b"old")
     with pytest.raises(OSError, match="File too large: .*scores.csv'"):
         write_whole(path, b"new" * 1000)
-    assert {each.name: each.read_bytes() for each in path.parent.iterdir()} == {path.name: b"old"}
+    assert content_by_name(path.parent) == {path.name: b"old"}
     write_whole(path, b"new")
-    assert {each.name: each.read_bytes() for each in path.parent.iterdir()} == {path.name: b"new"}
-    for wrong in (path.parent, path / "below.csv"):
-        with pytest.raises(OSError, match=f"{wrong.name}'"):
-            write_whole(wrong, b"new")
-    assert [each.name for each in path.parent.iterdir()] == [path.name]
+    assert content_by_name(path.parent) == {path.name: b"new"}
+
+
+def test_a_failure_names_the_file_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "scores.csv"
+    write_whole(path, b"old")
+    for unwritable in (path.parent, path / "below.csv"):
+        with pytest.raises(OSError, match=f"{unwritable.name}'"):
+            write_whole(unwritable, b"new")
+    assert content_by_name(path.parent) == {path.name: b"old"}

@@ -31,15 +31,16 @@ from figlang_tasks.metrics.generated_images import (
 
 
 def test_fid_of_features_of_known_distance(capfd: pytest.CaptureFixture[str]) -> None:
-    """A shift adds its square. Twice the features have four times the covariance S: S + 4 S - 2 * 2
-    S is S.
+    """A shift adds its square.
+
+    Twice the features have four times the covariance S: S + 4 S - 2 * 2 S is S.
     """
     pytest.importorskip("torch_fidelity")
     real = np.random.default_rng(0).normal(1, size=(300, 4))
     assert fid(real, real[::-1] + [1, -2, 0, 0]) == pytest.approx(5, abs=1e-5)
     expected = float(np.square(real.mean(axis=0)).sum() + np.trace(np.cov(real, rowvar=False)))
     assert fid(real, 2 * real) == pytest.approx(expected, rel=1e-5)
-    assert capfd.readouterr() == ("", ""), "the library tells its progress unless told not to"
+    assert capfd.readouterr() == ("", ""), "the library prints its progress by default"
     library = version("torch-fidelity")
     assert (
         fid_signature(300)
@@ -67,8 +68,9 @@ def test_too_few_images_or_no_library_are_refused(monkeypatch: pytest.MonkeyPatc
 
 @pytest.fixture(scope="module")
 def random_inception(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Weights of the right shapes that mean nothing; the network's class does not build without a
-    file.
+    """Weights of the right shapes that mean nothing.
+
+    The network's class does not build without a file.
     """
     package = pytest.importorskip("torch_fidelity")
     path = tmp_path_factory.mktemp("inception") / module.INCEPTION_FILE
@@ -95,7 +97,7 @@ SIZES = [(40, 30), (64, 20), (40, 30)]
 
 
 @pytest.fixture(scope="module")
-def of_three(random_inception: Path) -> np.ndarray:
+def features_of_three(random_inception: Path) -> np.ndarray:
     """Features of three pictures."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FIGLANG_WEIGHTS_DIR", str(random_inception.parent))
@@ -103,7 +105,7 @@ def of_three(random_inception: Path) -> np.ndarray:
 
 
 def test_features_equal_those_of_the_library(
-    random_inception: Path, of_three: np.ndarray, tmp_path: Path
+    random_inception: Path, features_of_three: np.ndarray, tmp_path: Path
 ) -> None:
     utils = pytest.importorskip("torch_fidelity.utils")
     for seed in range(3):
@@ -119,12 +121,14 @@ def test_features_equal_those_of_the_library(
         1, extractor, input1=str(tmp_path), cache=False, save_cpu_ram=True, **quiet
     )["2048"].numpy()
     assert np.ptp(expected, axis=0).max() > 0
-    np.testing.assert_allclose(of_three, expected, rtol=1e-4, atol=1e-5 * np.abs(expected).max())
+    np.testing.assert_allclose(
+        features_of_three, expected, rtol=1e-4, atol=1e-5 * np.abs(expected).max()
+    )
 
 
-def test_weights_are_downloaded_once_and_damaged_ones_are_told(
+def test_weights_are_downloaded_once_and_damaged_ones_are_refused(
     random_inception: Path,
-    of_three: np.ndarray,
+    features_of_three: np.ndarray,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
@@ -140,10 +144,10 @@ def test_weights_are_downloaded_once_and_damaged_ones_are_told(
     digest = hashlib.sha256(random_inception.read_bytes()).hexdigest()
     monkeypatch.setattr(module, "INCEPTION_SHA256", digest[:8])
     capfd.readouterr()
-    assert np.array_equal(inception_features([picture(0)]), of_three[:1])
+    assert np.array_equal(inception_features([picture(0)]), features_of_three[:1])
     assert "%" not in capfd.readouterr().err, "no progress bar"
     monkeypatch.setattr(module, "INCEPTION_URL", "file:///nowhere/at/all.pth")
-    assert np.array_equal(inception_features([picture(0)]), of_three[:1])
+    assert np.array_equal(inception_features([picture(0)]), features_of_three[:1])
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / module.INCEPTION_FILE).write_bytes(b"no weights")
     with pytest.raises(ImageMetricError, match=rf"cannot be read \(.*Remove {tmp_path}/own"):
@@ -176,21 +180,24 @@ def test_clip_similarity_equals_the_cosine_of_the_two_towers(
             tokens = processor(
                 text=text.replace("\ud800", "\ufffd"), return_tensors="pt", truncation=True
             )
-            seen = network.visual_projection(network.vision_model(**pixels).pooler_output)[0]
-            read = network.text_projection(network.text_model(**tokens).pooler_output)[0]
-            expected.append(100 * float(torch.nn.functional.cosine_similarity(seen, read, dim=0)))
+            image_vector = network.visual_projection(network.vision_model(**pixels).pooler_output)
+            text_vector = network.text_projection(network.text_model(**tokens).pooler_output)
+            cosine = torch.nn.functional.cosine_similarity(image_vector[0], text_vector[0], dim=0)
+            expected.append(100 * float(cosine))
     monkeypatch.setattr(module, "BATCH", 2)
-    found = clip_similarity(PICTURES, TEXTS, str(clip))
-    assert found.per_image == pytest.approx(expected, abs=1e-3)
-    assert found.value == pytest.approx(sum(expected) / 5, abs=1e-3)
-    assert np.ptp(found.per_image) > 1
+    similarity = clip_similarity(PICTURES, TEXTS, str(clip))
+    assert similarity.per_image == pytest.approx(expected, abs=1e-3)
+    assert similarity.value == pytest.approx(sum(expected) / 5, abs=1e-3)
+    assert np.ptp(similarity.per_image) > 1
     identity = locate(Weights(str(clip))).identity
-    assert found.signature == f"clip|{identity}|transformers:{transformers.__version__}"
+    assert similarity.signature == f"clip|{identity}|transformers:{transformers.__version__}"
     monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", str(clip.parent))
-    assert clip_similarity(PICTURES, TEXTS, "somebody/tiny-clip").signature == found.signature
+    assert clip_similarity(PICTURES, TEXTS, "somebody/tiny-clip").signature == similarity.signature
 
 
-def test_no_clip_model(clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_that_is_no_clip_or_not_there_is_refused(
+    clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("FIGLANG_WEIGHTS_DIR", raising=False)
     folder = shutil.copytree(clip, tmp_path / "copy")
     (folder / "config.json").write_text(json.dumps({"model_type": "bert"}))
@@ -213,6 +220,9 @@ def test_no_clip_model(clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_five_of_seven_ratings_decide() -> None:
     assert preference_shares(range(8)) == (37.5, 25.0, 37.5)
-    for wrong in ([], [8], [3, -1]):
-        with pytest.raises(ValueError, match="numbers from 0 to 7"):
-            preference_shares(wrong)
+
+
+@pytest.mark.parametrize("ratings", [[], [8], [3, -1]])
+def test_numbers_of_ratings_that_are_none_are_refused(ratings: list[int]) -> None:
+    with pytest.raises(ValueError, match="numbers from 0 to 7"):
+        preference_shares(ratings)

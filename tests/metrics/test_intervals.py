@@ -1,5 +1,6 @@
-"""An interval or a standard error is wrong if this fails. Coverage, by simulation:
-tools/interval_coverage.py.
+"""An interval or a standard error is wrong if this fails.
+
+Coverage, by simulation: tools/interval_coverage.py.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ from figlang_tasks.metrics.intervals import (
     Interval,
     bootstrap,
     error_of_resamples,
-    linked,
+    interval_of_resamples,
     of_mean,
-    of_resamples,
     of_two_classes,
     share,
     standard_error,
     sums_by_unit,
 )
+from figlang_tasks.metrics.units import link_rows
 
 # --- shares ---
 
@@ -43,8 +44,9 @@ def rows_of(hits: int, n: int) -> tuple[list[float], list[float]]:
     ],
 )
 def test_wilson_as_published(hits: int, n: int, low: float, high: float) -> None:
-    """Newcombe 1998, "Two-sided confidence intervals for the single proportion", Table I,
-    method 3.
+    """Table I, method 3, of Newcombe 1998.
+
+    "Two-sided confidence intervals for the single proportion".
     """
     assert share(*rows_of(hits, n)) == pytest.approx((low, high), abs=5e-5)
 
@@ -71,11 +73,13 @@ def test_all_right_in_some_units_is_the_evidence_of_so_many_rows() -> None:
     ],
 )
 def test_rows_by_unit_by_hand(hits: list[int], totals: list[int], effective: float) -> None:
-    """The effective number of rows as Korn and Graubard have it; the ends are where (p - x)^2 = z^2
-    x (1 - x) / n.
+    """The effective number of rows as Korn and Graubard have it.
+
+    The ends are where (p - x)^2 = z^2 x (1 - x) / n.
     """
-    p, z2 = sum(hits) / sum(totals), 1.959964**2
-    ends = np.roots([1 + z2 / effective, -2 * p - z2 / effective, p * p])
+    p = sum(hits) / sum(totals)
+    z_squared = 1.959964**2
+    ends = np.roots([1 + z_squared / effective, -2 * p - z_squared / effective, p * p])
     assert share(hits, totals) == pytest.approx(sorted(ends.real), abs=1e-4)
     assert share([*hits, 0], [*totals, 0]) == share(hits, totals), "a unit without rows"
 
@@ -89,24 +93,31 @@ def units_of(counts: list[int]) -> np.ndarray:
 
 
 def test_macro_recall_by_hand() -> None:
-    """It is the mean of two shares: half of the distances of their limits, squared, added, rooted
-    (MOVER).
-    """
-    one, other = share(*rows_of(30, 40)), share(*rows_of(9, 25))
-    low = 0.5 * math.hypot(0.75 - one.low, 0.36 - other.low)
-    high = 0.5 * math.hypot(one.high - 0.75, other.high - 0.36)
-    assert of_two_classes(units_of([9, 16, 10, 30]), classification.macro_recall) == pytest.approx(
-        (0.555 - low, 0.555 + high), abs=1e-12
-    )
+    """The mean of two shares: half of the distances of their limits, squared, added, rooted."""
+    recall_of_1 = share(*rows_of(30, 40))
+    recall_of_0 = share(*rows_of(9, 25))
+    distance_to_low = 0.5 * math.hypot(0.75 - recall_of_1.low, 0.36 - recall_of_0.low)
+    distance_to_high = 0.5 * math.hypot(recall_of_1.high - 0.75, recall_of_0.high - 0.36)
+    limits = (0.555 - distance_to_low, 0.555 + distance_to_high)
+    interval = of_two_classes(units_of([9, 16, 10, 30]), classification.macro_recall)
+    assert interval == pytest.approx(limits, abs=1e-12)
 
 
 def test_limits_beyond_0_and_1_are_cut_and_where_no_recall_counts_there_are_none() -> None:
-    of_few_units = [[3, 0, 0, 5], [1, 3, 0, 4], [0, 9, 2, 1]]  # [-.09, 1.04]
-    assert of_two_classes(of_few_units, classification.macro_precision) == (0, 1)
-    # One class
-    assert of_two_classes(units_of([3, 1, 0, 0]), classification.macro_precision) is None
-    cancel = [[1, 0, 1, 0]] * 5 + [[0, 1, 0, 1]] * 5
-    assert of_two_classes(cancel, classification.macro_recall) is None
+    few_units = [[3, 0, 0, 5], [1, 3, 0, 4], [0, 9, 2, 1]]  # [-.09, 1.04]
+    assert of_two_classes(few_units, classification.macro_precision) == (0, 1)
+    one_class = units_of([3, 1, 0, 0])
+    assert of_two_classes(one_class, classification.macro_precision) is None
+    errors_that_cancel = [[1, 0, 1, 0]] * 5 + [[0, 1, 0, 1]] * 5
+    assert of_two_classes(errors_that_cancel, classification.macro_recall) is None
+
+
+def recall_of_1(sums: np.ndarray) -> np.ndarray:
+    return sums[..., 3] / (sums[..., 2] + sums[..., 3])
+
+
+def recall_of_0(sums: np.ndarray) -> np.ndarray:
+    return sums[..., 0] / (sums[..., 0] + sums[..., 1])
 
 
 @pytest.mark.parametrize(
@@ -114,29 +125,30 @@ def test_limits_beyond_0_and_1_are_cut_and_where_no_recall_counts_there_are_none
 )
 def test_the_recall_of_one_class_has_the_interval_of_a_share(counts: list[list[int]]) -> None:
     """Rows of the other class play no part, whichever class it is."""
-    tn, fp, fn, tp = np.array(counts).T
-    found = of_two_classes(counts, lambda sums: sums[..., 3] / (sums[..., 2] + sums[..., 3]))
-    assert found == pytest.approx(share(tp, fn + tp), abs=1e-12)
+    _, _, fn, tp = np.array(counts).T
+    expected = pytest.approx(share(tp, fn + tp), abs=1e-12)
+    assert of_two_classes(counts, recall_of_1) == expected
     exchanged = np.array(counts)[:, ::-1]
-    found = of_two_classes(exchanged, lambda sums: sums[..., 0] / (sums[..., 0] + sums[..., 1]))
-    assert found == pytest.approx(share(tp, fn + tp), abs=1e-12)
+    assert of_two_classes(exchanged, recall_of_0) == expected
 
 
 def test_errors_that_go_together_within_a_unit_widen_it_and_those_that_balance_narrow_it() -> None:
-    cells = {
-        "right": [1, 0, 0, 1],
-        "wrong": [0, 1, 1, 0],
-        "first": [1, 0, 1, 0],
-        "second": [0, 1, 0, 1],
-    }
-    together = np.array([cells["right"]] * 30 + [cells["wrong"]] * 30)
-    balanced = np.array([cells["first"]] * 30 + [cells["second"]] * 29 + [cells["right"]])
-    apart = units_of([30, 30, 30, 30])
-    width = [
-        np.ptp(of_two_classes(each, classification.macro_recall) or 0)
-        for each in (balanced, apart, together)
-    ]
-    assert 0 < width[0] < 0.05 and width[1] == pytest.approx(width[2] / math.sqrt(2), rel=0.03)
+    both_right = [1, 0, 0, 1]
+    both_wrong = [0, 1, 1, 0]
+    only_0_right = [1, 0, 1, 0]
+    only_1_right = [0, 1, 0, 1]
+    together = np.array([both_right] * 30 + [both_wrong] * 30)
+    balanced = np.array([only_0_right] * 30 + [only_1_right] * 29 + [both_right])
+    independent = units_of([30, 30, 30, 30])
+    assert 0 < width(balanced) < 0.05
+    assert width(independent) == pytest.approx(width(together) / math.sqrt(2), rel=0.03)
+
+
+def width(counts: np.ndarray) -> float:
+    """The width of the interval of macro recall."""
+    interval = of_two_classes(counts, classification.macro_recall)
+    assert interval is not None
+    return interval.high - interval.low
 
 
 # --- the bootstrap ---
@@ -147,17 +159,14 @@ def ratio(sums: np.ndarray) -> np.ndarray:
 
 
 def test_percentiles_of_resampled_rows() -> None:
-    """Drawn here once more; the tails are those that Hesterberg (2015, Table 5) gives for few
-    rows.
-    """
+    """Drawn here once more, with the tails of Hesterberg (2015, Table 5) for few rows."""
     rng = np.random.default_rng(8)
     k = rng.integers(1, 38, size=34)
     rows = np.stack([rng.binomial(k, 0.2 + 0.5 * k / 38), k], axis=-1).astype(float)
     values = [ratio(rows[rng.integers(0, 34, size=34)].sum(axis=0)) for _ in range(6000)]
     tail = stats.norm.cdf(-math.sqrt(34 / 33) * stats.t.ppf(0.975, 33))
-    assert bootstrap(rows, ratio) == pytest.approx(
-        tuple(np.quantile(values, [tail, 1 - tail])), abs=0.012
-    )
+    limits = tuple(np.quantile(values, [tail, 1 - tail]))
+    assert bootstrap(rows, ratio) == pytest.approx(limits, abs=0.012)
     assert bootstrap(rows, ratio) == bootstrap(rows[::-1], ratio, resamples=10_000)
 
 
@@ -180,7 +189,7 @@ def test_where_resampling_knows_nothing_there_is_no_interval(rows: list[list[flo
 
 def test_rows_are_linked_directly_or_through_others() -> None:
     keys = [("a", 1), ("b", 2), ("c", 1), ("b", 3), ("d", 3), ("e", 4)]
-    assert linked(keys) == [0, 1, 0, 1, 1, 5]
+    assert link_rows(keys) == [0, 1, 0, 1, 1, 5]
 
 
 def test_sums_by_unit_are_the_same_to_the_last_bit_in_any_order() -> None:
@@ -194,9 +203,7 @@ def test_sums_by_unit_are_the_same_to_the_last_bit_in_any_order() -> None:
 
 
 def test_a_standard_error_is_that_of_the_mean() -> None:
-    """Of two units, 0 and 1: resamples are 0, .5 and 1 in the ratio 1:2:1, and the error of the
-    mean is .5.
-    """
+    """Two units, 0 and 1, give resamples of 0, .5 and 1 in the ratio 1:2:1: the error is .5."""
     assert standard_error([[0, 1], [1, 1]], ratio) == pytest.approx(0.5, rel=0.02)
     assert standard_error([[1, 1], [1, 1]], ratio) == 0
     assert standard_error([[1, 1]], ratio) is None
@@ -223,24 +230,26 @@ def test_a_standard_error_is_that_of_the_mean() -> None:
         (lambda: sums_by_unit(["a"], [[0.0], [1.0]]), "1 units for 2 rows"),
     ],
 )
-def test_refusals(call: Callable[[], Any], message: str) -> None:
+def test_numbers_that_are_none_are_refused(call: Callable[[], Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()
 
 
 def test_half_of_the_resamples_must_have_a_value() -> None:
-    half, less = np.array([1.0, 3.0, np.nan, np.inf]), np.array([1.0, 3.0, np.nan, np.nan, np.nan])
-    assert of_resamples(half, 4) is not None and error_of_resamples(half, 4) == pytest.approx(
-        (4 / 3) ** 0.5
-    )
-    assert of_resamples(less, 4) is None and error_of_resamples(less, 4) is None
+    half = np.array([1.0, 3.0, np.nan, np.inf])
+    assert interval_of_resamples(half, 4) is not None
+    assert error_of_resamples(half, 4) == pytest.approx((4 / 3) ** 0.5)
+    less = np.array([1.0, 3.0, np.nan, np.nan, np.nan])
+    assert interval_of_resamples(less, 4) is None
+    assert error_of_resamples(less, 4) is None
 
 
 @pytest.mark.parametrize("units", [3, 8, 35])
 def test_percentiles_have_the_tails_of_t(units: int) -> None:
-    """Of resamples at even steps from 0 to 1, a percentile is its own share (Hesterberg 2014,
-    section 5.3).
+    """A percentile of resamples at even steps from 0 to 1 is its own share.
+
+    Hesterberg 2014, section 5.3.
     """
     steps = np.linspace(0, 1, 100_001)
     tail = stats.norm.cdf(-stats.t.ppf(0.975, units - 1) * (units / (units - 1)) ** 0.5)
-    assert of_resamples(steps, units) == pytest.approx((tail, 1 - tail), abs=1e-9)
+    assert interval_of_resamples(steps, units) == pytest.approx((tail, 1 - tail), abs=1e-9)

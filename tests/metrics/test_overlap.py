@@ -19,9 +19,8 @@ PAIRS = st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=8)
 @given(WORDS, WORDS)
 def test_sentence_bleu_equals_sacrebleu(candidate: str, reference: str) -> None:
     score = overlap.sentence_bleu4(overlap.bleu_statistics(candidate, reference))
-    assert score == pytest.approx(
-        sacrebleu.sentence_bleu(candidate, [reference]).score / 100, abs=1e-12
-    )
+    expected = sacrebleu.sentence_bleu(candidate, [reference]).score / 100
+    assert score == pytest.approx(expected, abs=1e-12)
     assert 0 <= score <= 1
 
 
@@ -29,16 +28,17 @@ def test_sentence_bleu_equals_sacrebleu(candidate: str, reference: str) -> None:
 def test_corpus_bleu_of_several_corpora_equals_sacrebleu(
     corpora: list[list[tuple[str, str]]],
 ) -> None:
-    sums = [np.sum([overlap.bleu_statistics(*pair) for pair in pairs], axis=0) for pairs in corpora]
-    found = overlap.corpus_bleu4(sums).tolist()
-    official = [
-        sacrebleu.corpus_bleu([c for c, _ in pairs], [[r for _, r in pairs]]) for pairs in corpora
-    ]
-    assert found == pytest.approx([each.score / 100 for each in official], abs=1e-12)
+    sums: list[list[int]] = []
+    expected: list[float] = []
+    for pairs in corpora:
+        sums.append(np.sum([overlap.bleu_statistics(*pair) for pair in pairs], axis=0))
+        candidates, references = zip(*pairs, strict=True)
+        expected.append(sacrebleu.corpus_bleu(candidates, [references]).score / 100)
+    assert overlap.corpus_bleu4(sums).tolist() == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize(
-    ("prediction", "reference", "exact", "loose"),
+    ("prediction", "reference", "is_exact", "is_relaxed"),
     [
         (" flat\n", "flat", True, True),
         ("Flat.", "flat", False, True),
@@ -50,18 +50,20 @@ def test_corpus_bleu_of_several_corpora_equals_sacrebleu(
         ("(An  'Ape'!)_", "ape", False, True),
     ],
 )
-def test_matches(prediction: str, reference: str, exact: bool, loose: bool) -> None:
-    assert overlap.exact_match(prediction, reference) is exact
-    assert overlap.relaxed_match(prediction, reference) is loose
+def test_exact_and_relaxed_matches(
+    prediction: str, reference: str, is_exact: bool, is_relaxed: bool
+) -> None:
+    assert overlap.exact_match(prediction, reference) is is_exact
+    assert overlap.relaxed_match(prediction, reference) is is_relaxed
 
 
 def test_signatures_name_what_makes_the_score() -> None:
-    made = f"tok:13a|smooth:exp|version:{sacrebleu.__version__}|order:4"
+    options = f"tok:13a|smooth:exp|version:{sacrebleu.__version__}|order:4"
     assert (
         overlap.signature()
-        == f"nrefs:1|case:mixed|eff:yes|{made}|level:sentence|average:arithmetic"
+        == f"nrefs:1|case:mixed|eff:yes|{options}|level:sentence|average:arithmetic"
     )
-    assert overlap.signature(corpus=True) == f"nrefs:1|case:mixed|eff:no|{made}|level:corpus"
+    assert overlap.signature(corpus=True) == f"nrefs:1|case:mixed|eff:no|{options}|level:corpus"
 
 
 @pytest.mark.parametrize("number", [np.nan, np.inf, -1.0])

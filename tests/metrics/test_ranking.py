@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -22,39 +23,36 @@ coarse = st.integers(-2, 2).map(float)
 
 
 @st.composite
-def candidates(draw: st.DrawFn, most: int = 12) -> tuple[list[float], Any]:
+def candidates(draw: st.DrawFn, most: int = 12) -> tuple[list[float], list[bool]]:
+    """Scores and positives of up to `most` candidates, at least one of them positive."""
     scores = draw(st.lists(coarse, min_size=1, max_size=most))
-    positives = draw(
-        st.lists(st.booleans(), min_size=len(scores), max_size=len(scores)).filter(any)
-    )
-    return scores, positives
+    flags = st.lists(st.booleans(), min_size=len(scores), max_size=len(scores))
+    return scores, draw(flags.filter(any))
 
 
-def orderings(scores: list[float], positives: list[bool]) -> list[list[bool]]:
+def rankings_of(scores: list[float], positives: list[bool]) -> list[list[bool]]:
     """Every ranking that agrees with the scores, as the labels from best to worst."""
-    indices = range(len(scores))
-    return [
-        [positives[i] for i in order]
-        for order in itertools.permutations(indices)
-        if all(scores[a] >= scores[b] for a, b in itertools.pairwise(order))
-    ]
+    rankings: list[list[bool]] = []
+    for order in itertools.permutations(range(len(scores))):
+        if all(scores[a] >= scores[b] for a, b in itertools.pairwise(order)):
+            rankings.append([positives[index] for index in order])
+    return rankings
 
 
 @given(candidates(most=6))
 @settings(max_examples=150)
-def test_the_worst_of_all_rankings_that_agree_with_the_scores(
+def test_ties_count_as_in_the_worst_ranking_that_agrees_with_the_scores(
     case: tuple[list[float], list[bool]],
 ) -> None:
     scores, positives = case
     k = sum(positives)
-    rankings = orderings(scores, positives)
+    rankings = rankings_of(scores, positives)
     precisions = [sum(labels[:k]) / k for labels in rankings]
+    mean_precision = pytest.approx(sum(precisions) / len(precisions))
     assert precision_at_k(scores, positives) == min(precisions)
     assert depends_on_ties(scores, positives) == (min(precisions) != max(precisions))
     assert best_rank(scores, positives) == max(1 + labels.index(True) for labels in rankings)
-    assert random_tie_precision_at_k(scores, positives) == pytest.approx(
-        sum(precisions) / len(precisions)
-    )
+    assert random_tie_precision_at_k(scores, positives) == mean_precision
     assert tied_at_top(scores) == (scores.count(max(scores)) > 1)
 
 
@@ -71,6 +69,8 @@ def test_the_worst_of_all_rankings_that_agree_with_the_scores(
         ([True, False], [1.0, 0.0], "positives must be a bool"),  # swapped
     ],
 )
-def test_refused(function: Any, scores: Any, positives: Any, message: str) -> None:
+def test_candidates_that_are_none_are_refused(
+    function: Callable[..., object], scores: Any, positives: Any, message: str
+) -> None:
     with pytest.raises(ValueError, match=message):
         function(scores, positives)

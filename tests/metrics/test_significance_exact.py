@@ -25,11 +25,12 @@ Metric = Callable[[Rows], "Fraction | None"]
 
 
 def ids(n: int) -> list[str]:
-    return [f"unit {at}" for at in range(n)]
+    return [f"unit {index}" for index in range(n)]
 
 
-def one(a: Statistic, b: Statistic, **options: Any) -> Comparison:
-    return compare([{"m": a}, {"m": b}], **options)[0, 1]["m"]
+def compare_two(baseline: Statistic, candidate: Statistic, **options: Any) -> Comparison:
+    """The comparison of two systems by one metric."""
+    return compare([{"m": baseline}, {"m": candidate}], **options)[0, 1]["m"]
 
 
 def near(p: float, exact: float, resamples: int) -> bool:
@@ -37,8 +38,7 @@ def near(p: float, exact: float, resamples: int) -> bool:
     return abs(p - exact) <= 5 * math.sqrt(exact * (1 - exact) / resamples) + 2 / resamples
 
 
-# --- brute force: every resample and every swap there is, in exact fractions, with lists of rows
-# ---
+# --- brute force: every resample and every swap there is, in exact fractions ---
 
 
 def mean(rows: Rows) -> Fraction | None:
@@ -46,49 +46,58 @@ def mean(rows: Rows) -> Fraction | None:
 
 
 def ratio(rows: Rows) -> Fraction | None:
-    below = sum(row[1] for row in rows)
-    return Fraction(sum(row[0] for row in rows), below) if below else None
+    denominator = sum(row[1] for row in rows)
+    if not denominator:
+        return None
+    return Fraction(sum(row[0] for row in rows), denominator)
 
 
 def macro_f1(rows: Rows) -> Fraction | None:
-    """Of rows (gold, predicted): by label, precision and recall, as the textbooks have it."""
-    scores = []
+    """Macro F1 of rows (gold, predicted), over the labels that occur."""
+    scores: list[Fraction] = []
     for label in (0, 1):
-        gold, said = (
-            {at for at, row in enumerate(rows) if row[column] == label} for column in (0, 1)
-        )
-        if gold | said:
-            scores.append(Fraction(2 * len(gold & said), len(gold) + len(said)))
+        gold = {index for index, row in enumerate(rows) if row[0] == label}
+        predicted = {index for index, row in enumerate(rows) if row[1] == label}
+        if gold | predicted:
+            scores.append(Fraction(2 * len(gold & predicted), len(gold) + len(predicted)))
     return sum(scores, Fraction(0)) / len(scores)
 
 
-def subtract(b: Fraction | None, a: Fraction | None) -> Fraction | None:
-    return None if a is None or b is None else b - a
+def difference_by(metric: Metric, baseline: Rows, candidate: Rows) -> Fraction | None:
+    """The candidate's metric minus the baseline's; None where one is undefined."""
+    baseline_value = metric(baseline)
+    candidate_value = metric(candidate)
+    if baseline_value is None or candidate_value is None:
+        return None
+    return candidate_value - baseline_value
 
 
-def exact_bootstrap(a: Rows, b: Rows, metric: Metric) -> float:
-    """Share of all n^n resamples in which the better system is not better, or the metric of one is
-    undefined.
+def exact_bootstrap(baseline: Rows, candidate: Rows, metric: Metric) -> float:
+    """The share of all n^n resamples in which the better system is not better.
+
+    Resamples in which the metric of a system is undefined count too.
     """
-    observed = subtract(metric(b), metric(a))
+    observed = difference_by(metric, baseline, candidate)
     assert observed
-    found: list[Fraction | None] = []
-    for drawn in itertools.product(range(len(a)), repeat=len(a)):
-        found.append(subtract(metric([b[at] for at in drawn]), metric([a[at] for at in drawn])))
-    return sum(difference is None or difference * observed <= 0 for difference in found) / len(
-        found
-    )
+    not_better: list[bool] = []
+    for drawn in itertools.product(range(len(baseline)), repeat=len(baseline)):
+        baseline_rows = [baseline[index] for index in drawn]
+        candidate_rows = [candidate[index] for index in drawn]
+        difference = difference_by(metric, baseline_rows, candidate_rows)
+        not_better.append(difference is None or difference * observed <= 0)
+    return sum(not_better) / len(not_better)
 
 
-def exact_randomization(a: Rows, b: Rows, metric: Metric) -> float:
-    """Share of all 2^n swaps with a difference at least as large, or undefined."""
-    observed = subtract(metric(b), metric(a))
+def exact_randomization(baseline: Rows, candidate: Rows, metric: Metric) -> float:
+    """The share of all 2^n swaps with a difference at least as large, or undefined."""
+    observed = difference_by(metric, baseline, candidate)
     assert observed is not None
-    as_large = []
-    for swaps in itertools.product((False, True), repeat=len(a)):
-        one = [y if swap else x for x, y, swap in zip(a, b, swaps, strict=True)]
-        other = [x if swap else y for x, y, swap in zip(a, b, swaps, strict=True)]
-        difference = subtract(metric(other), metric(one))
+    as_large: list[bool] = []
+    for swaps in itertools.product((False, True), repeat=len(baseline)):
+        rows = list(zip(baseline, candidate, swaps, strict=True))
+        baseline_rows = [y if swap else x for x, y, swap in rows]
+        candidate_rows = [x if swap else y for x, y, swap in rows]
+        difference = difference_by(metric, baseline_rows, candidate_rows)
         as_large.append(difference is None or abs(difference) >= abs(observed))
     return sum(as_large) / len(as_large)
 
@@ -102,9 +111,11 @@ def ratios(rows: Rows) -> Statistic:
 
 
 def labels(rows: Rows) -> Statistic:
-    gold, right = [row[0] for row in rows], [row[0] == row[1] for row in rows]
-    of = functools.partial(classification.macro_f1, skip_absent=True)
-    return Statistic(tuple(ids(len(rows))), classification.confusion_cells(gold, right), of)
+    """Macro F1 of rows (gold, predicted)."""
+    gold = [row[0] for row in rows]
+    right = [row[0] == row[1] for row in rows]
+    value = functools.partial(classification.macro_f1, skip_absent=True)
+    return Statistic(tuple(ids(len(rows))), classification.confusion_cells(gold, right), value)
 
 
 SMALL: list[tuple[Metric, Callable[[Rows], Statistic], Rows, Rows]] = [
@@ -127,13 +138,15 @@ SMALL: list[tuple[Metric, Callable[[Rows], Statistic], Rows, Rows]] = [
 ]
 
 
-@pytest.mark.parametrize(("metric", "make", "a", "b"), SMALL)
+@pytest.mark.parametrize(("metric", "statistic_of", "baseline", "candidate"), SMALL)
 def test_p_values_are_those_of_all_resamples_and_all_swaps(
-    metric: Metric, make: Callable[[Rows], Statistic], a: Rows, b: Rows
+    metric: Metric, statistic_of: Callable[[Rows], Statistic], baseline: Rows, candidate: Rows
 ) -> None:
-    found = one(make(a), make(b), resamples=40_000)
-    assert near(found.p_bootstrap, exact_bootstrap(a, b, metric), 40_000)
-    assert near(found.p_randomization, exact_randomization(a, b, metric), 40_000)
+    comparison = compare_two(statistic_of(baseline), statistic_of(candidate), resamples=40_000)
+    p_bootstrap = exact_bootstrap(baseline, candidate, metric)
+    p_randomization = exact_randomization(baseline, candidate, metric)
+    assert near(comparison.p_bootstrap, p_bootstrap, 40_000)
+    assert near(comparison.p_randomization, p_randomization, 40_000)
 
 
 def test_swaps_that_give_the_same_difference_count() -> None:
@@ -141,37 +154,57 @@ def test_swaps_that_give_the_same_difference_count() -> None:
     # give it again. Tenths have no exact doubles: sums in another order differ in the last bit, and
     # must be taken for equal.
     rng = np.random.default_rng(0)
-    a = [(int(value),) for value in rng.integers(0, 10, size=7)]
-    b = [(row[0] + int(gain),) for row, gain in zip(a, rng.integers(0, 4, size=7), strict=True)]
-    found = one(tenths(a), tenths(b), resamples=40_000)
-    assert near(found.p_randomization, exact_randomization(a, b, mean), 40_000)
+    baseline = [(int(score),) for score in rng.integers(0, 10, size=7)]
+    gains = rng.integers(0, 4, size=7)
+    candidate = [(row[0] + int(gain),) for row, gain in zip(baseline, gains, strict=True)]
+    comparison = compare_two(tenths(baseline), tenths(candidate), resamples=40_000)
+    exact = exact_randomization(baseline, candidate, mean)
+    assert near(comparison.p_randomization, exact, 40_000)
 
 
 @pytest.mark.parametrize("n", [2, 64, 130])
 def test_every_unit_is_swapped_however_many_there_are(n: int) -> None:
-    """The last two alone differ, by as much: half of all swaps keep or turn both, and give as large
-    a difference.
+    """The last two units alone differ, by as much.
+
+    Half of all swaps keep or turn both, and give as large a difference.
     """
-    names = [f"{at:03}" for at in range(n)]
-    a, b = (Statistic.ratio_of(names, [0.5] * (n - 2) + [last] * 2) for last in (0.0, 1.0))
-    assert near(one(a, b, resamples=2000).p_randomization, 0.5, 2000)
+    names = [f"{index:03}" for index in range(n)]
+    baseline = Statistic.ratio_of(names, [0.5] * (n - 2) + [0.0, 0.0])
+    candidate = Statistic.ratio_of(names, [0.5] * (n - 2) + [1.0, 1.0])
+    comparison = compare_two(baseline, candidate, resamples=2000)
+    assert near(comparison.p_randomization, 0.5, 2000)
 
 
 def test_the_interval_is_that_of_all_resamples() -> None:
-    a, b = [(1,), (0,), (4,), (2,)], [(2,), (3,), (4,), (9,)]
-    every = [
-        sum(b[at][0] - a[at][0] for at in drawn) / 40
-        for drawn in itertools.product(range(4), repeat=4)
-    ]
-    found = one(tenths(a), tenths(b), resamples=40_000)
+    baseline = [(1,), (0,), (4,), (2,)]
+    candidate = [(2,), (3,), (4,), (9,)]
+    differences: list[float] = []
+    for drawn in itertools.product(range(4), repeat=4):
+        differences.append(sum(candidate[index][0] - baseline[index][0] for index in drawn) / 40)
+    comparison = compare_two(tenths(baseline), tenths(candidate), resamples=40_000)
     # For few units the tails are those of t, and wider (Hesterberg 2015, section 5.3): .01 % of 4
     # units.
     tail = stats.norm.cdf(-math.sqrt(4 / 3) * stats.t.ppf(0.975, 3))
-    assert (found.low, found.high) == pytest.approx(np.quantile(every, [tail, 1 - tail]), abs=0.01)
-    assert found.difference == pytest.approx(0.275)
+    limits = np.quantile(differences, [tail, 1 - tail])
+    assert (comparison.low, comparison.high) == pytest.approx(limits, abs=0.01)
+    assert comparison.difference == pytest.approx(0.275)
 
 
 # --- another program ---
+
+
+def with_errors(references: list[str], share: float, draw: random.Random) -> list[str]:
+    """The references with a share of their words replaced."""
+    texts: list[str] = []
+    for reference in references:
+        words = ["wrong" if draw.random() < share else word for word in reference.split()]
+        texts.append(" ".join(words))
+    return texts
+
+
+def bleu_of(texts: list[str], references: list[str]) -> Statistic:
+    rows = [bleu_statistics(*pair) for pair in zip(texts, references, strict=True)]
+    return Statistic(tuple(ids(len(rows))), np.array(rows), corpus_bleu4)
 
 
 def test_bleu_agrees_with_sacrebleu() -> None:
@@ -179,25 +212,25 @@ def test_bleu_agrees_with_sacrebleu() -> None:
     from sacrebleu.metrics import BLEU
 
     draw = random.Random(0)
-    references = [
-        " ".join(f"w{draw.randint(0, 50)}" for _ in range(draw.randint(8, 16))) for _ in range(80)
-    ]
-    texts = [
-        [
-            " ".join("wrong" if draw.random() < share else word for word in text.split())
-            for text in references
-        ]
-        for share in (0.23, 0.18)
-    ]
-    pairs = [[bleu_statistics(c, r) for c, r in zip(of, references, strict=True)] for of in texts]
-    found = one(*(Statistic(tuple(ids(80)), np.array(of), corpus_bleu4) for of in pairs))
-    # Theirs is the share of resamples whose |difference| exceeds its mean by the observed one.
-    # Where the distribution is symmetric and hardly ever changes sign, that is the share below
-    # zero, which is Koehn's and ours.
-    assert found.p_bootstrap < 0.1
-    for kind, ours, slack in (("ar", found.p_randomization, 0.06), ("bs", found.p_bootstrap, 0.02)):
-        systems: Any = list(zip("ab", texts, strict=True))
-        scores: Any = significance.PairedTest(
-            systems, {"BLEU": BLEU()}, [references], kind, 2000
-        )()[1]
-        assert float(scores["BLEU"][1].p_value) == pytest.approx(ours, abs=slack)
+    references: list[str] = []
+    for _ in range(80):
+        words = [f"w{draw.randint(0, 50)}" for _ in range(draw.randint(8, 16))]
+        references.append(" ".join(words))
+    worse = with_errors(references, 0.23, draw)
+    better = with_errors(references, 0.18, draw)
+    comparison = compare_two(bleu_of(worse, references), bleu_of(better, references))
+    # sacrebleu's bootstrap p is the share of resamples whose |difference| exceeds its mean by the
+    # observed one. Where the distribution is symmetric and hardly ever changes sign, that is the
+    # share below zero, which is Koehn's and ours.
+    assert comparison.p_bootstrap < 0.1
+    systems: Any = [("a", worse), ("b", better)]
+    for test_type, p, tolerance in (
+        ("ar", comparison.p_randomization, 0.06),
+        ("bs", comparison.p_bootstrap, 0.02),
+    ):
+        paired_test = significance.PairedTest(
+            systems, {"BLEU": BLEU()}, [references], test_type, 2000
+        )
+        _, scores = paired_test()
+        candidate_score: Any = scores["BLEU"][1]
+        assert float(candidate_score.p_value) == pytest.approx(p, abs=tolerance)

@@ -19,50 +19,51 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
+    """Writes the tiny checkpoint of a family, once, and returns its folder."""
     folder = tmp_path_factory.mktemp("checkpoints")
     return functools.cache(lambda family: str(tiny_vlms.write(family, folder)))
 
 
 @pytest.fixture
 def template(tmp_path: Path) -> Callable[[str], str]:
-    """The path of a file with a chat template of `tiny_vlms.TEMPLATES`."""
+    """Writes a chat template of `tiny_vlms.TEMPLATES` into a file, and returns its path."""
 
-    def written(name: str) -> str:
+    def write(name: str) -> str:
         path = tmp_path / f"{name}.jinja"
         path.write_text(tiny_vlms.TEMPLATES[name])
         return str(path)
 
-    return written
+    return write
 
 
 @pytest.fixture
 def server(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[OpenAIServer]:
-    """A server with the demo model behind it; a test's parameter is its settings, or the list of
-    its faults.
+    """A server with the demo model behind it.
+
+    A test's parameter is its settings, or the list of its faults.
     """
-    given = getattr(request, "param", {})
+    parameter = getattr(request, "param", {})
+    settings = parameter if isinstance(parameter, dict) else {"faults": parameter}
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.lower(), raising=False)
-    with OpenAIServer(
-        DEMO_MODEL_DIR, **(given if isinstance(given, dict) else {"faults": given})
-    ) as running:
-        yield running
+    with OpenAIServer(DEMO_MODEL_DIR, **settings) as running_server:
+        yield running_server
 
 
 @pytest.fixture
 def build(
     checkpoint: Callable[[str], str], template: Callable[[str], str]
 ) -> Callable[..., FigLangVLM]:
-    """A model of a family, with its own chat template or a named one."""
+    """Builds a model of a family, with its own chat template or a named one."""
     from figlang_tasks.models.vlm import FigLangVLM
 
     def build(family: str = "llava", name: str = "", **arguments: Any) -> FigLangVLM:
-        given = {"chat_template": template(name)} if name else {}
-        return FigLangVLM(
-            **{"pretrained": checkpoint(family), "device": "cpu", **given, **arguments}
-        )
+        defaults = {"pretrained": checkpoint(family), "device": "cpu"}
+        if name:
+            defaults["chat_template"] = template(name)
+        return FigLangVLM(**{**defaults, **arguments})
 
     return build

@@ -1,6 +1,4 @@
-"""`figlang_vlm` answers or scores in another way than transformers on some architecture if this
-fails.
-"""
+"""`figlang_vlm` answers and scores as transformers does, on each of some fifty architectures."""
 
 from __future__ import annotations
 
@@ -14,11 +12,12 @@ import tiny_vlms
 import torch
 import transformers
 from families import FAMILIES, Family
+from PIL import Image
 from vlm_requests import CANDIDATES, GREEDY, asked, image, scores, text, user
 
 from figlang_tasks import FigLangError
 from figlang_tasks.models.vlm import FigLangVLM, VLMError
-from figlang_tasks.models.vlm_scoring import joiner
+from figlang_tasks.models.vlm_answer_tokens import separator_before_answer
 
 ONE_PICTURE = [
     [user(image(1), text("What is it?"))],
@@ -33,7 +32,7 @@ ONE_PICTURE = [
 ]
 FOUR_PICTURES = [user(image(5), image(6), image(7), image(8), text("Which of them shows a mule?"))]
 NO_PICTURE = [user(text("What is a mule, if nobody sees it?"))]
-# Nats, of a text's whole score: float32, summed in another order.
+# Nats of a text's whole score, which is summed in another order in float32.
 TOLERANCE = 2e-5
 
 
@@ -52,32 +51,33 @@ class Reference:
         self.model = getattr(transformers, family.auto).from_pretrained(folder, **options).eval()
 
     def messages(self, messages: list[dict]) -> list[dict]:
-        return [
-            {
-                **m,
-                "content": [
-                    {"type": "image", "image": p["url"]} if p["type"] == "image" else p
-                    for p in m["content"]
-                ],
-            }
-            for m in messages
-        ]
+        """The messages of a task in the form of transformers."""
+        hf_messages: list[dict] = []
+        for message in messages:
+            content: list[dict] = []
+            for part in message["content"]:
+                if part["type"] == "image":
+                    part = {"type": "image", "image": part["url"]}
+                content.append(part)
+            hf_messages.append({**message, "content": content})
+        return hf_messages
 
-    def pictures(self, messages: list[dict]) -> list[Any]:
-        return [
-            part["url"]
-            for message in messages
-            for part in message["content"]
-            if part["type"] == "image"
-        ]
+    def pictures(self, messages: list[dict]) -> list[Image.Image]:
+        """The pictures of messages, in their order."""
+        pictures: list[Image.Image] = []
+        for message in messages:
+            for part in message["content"]:
+                if part["type"] == "image":
+                    pictures.append(part["url"])
+        return pictures
 
     def inputs(self, messages: list[dict]) -> Any:
-        if self.mark:
-            texts, pictures = self.prompt(messages).split(self.mark), self.pictures(messages)
-            parts = [
-                texts[0],
-                *(part for pair in zip(pictures, texts[1:], strict=True) for part in pair),
-            ]
+        """The model's inputs."""
+        if self.mark:  # Idefics 1: texts and pictures stand in one list
+            first_text, *later_texts = self.prompt(messages).split(self.mark)
+            parts: list[str | Image.Image] = [first_text]
+            for picture, later_text in zip(self.pictures(messages), later_texts, strict=True):
+                parts += [picture, later_text]
             return self.processor(text=[parts])
         tensors = self.render(
             self.messages(messages), tokenize=True, return_dict=True, return_tensors="pt"
@@ -101,102 +101,114 @@ class Reference:
         end = self.processor.tokenizer.decode(self.inputs(messages)["input_ids"][0, -1:])
         if end.isspace():  # PaliGemma's processor adds a line break
             prompt += end
-        answer = joiner(prompt, self.processor.tokenizer) + candidate
+        answer = separator_before_answer(prompt, self.processor.tokenizer) + candidate
         return self.processor.tokenizer(answer, add_special_tokens=False)["input_ids"]
 
     def step_by_step(self, messages: list[dict], tokens: list[int]) -> float:
-        """The log-probability of tokens that `generate` is made to give: what the model answers
-        by.
-        """
+        """The log-probability of an answer's tokens, which `generate` is made to give."""
         inputs = self.inputs(messages)
         start = inputs["input_ids"].shape[1]
-        out = self.model.generate(
+
+        def next_token(batch_index: int, sequence: torch.Tensor) -> list[int]:
+            return [tokens[len(sequence) - start]]
+
+        output = self.model.generate(
             **inputs,
             max_new_tokens=len(tokens),
             do_sample=False,
-            prefix_allowed_tokens_fn=lambda _, given: [tokens[len(given) - start]],
+            prefix_allowed_tokens_fn=next_token,
             output_logits=True,
             return_dict_in_generate=True,
         )
-        assert out.sequences[0, start:].tolist() == tokens
-        return sum(
-            step[0].float().log_softmax(-1)[i].item()
-            for step, i in zip(out.logits, tokens, strict=True)
-        )
+        assert output.sequences[0, start:].tolist() == tokens
+        log_prob = 0.0
+        for logits, token in zip(output.logits, tokens, strict=True):
+            log_prob += logits[0].float().log_softmax(-1)[token].item()
+        return log_prob
 
 
-def given_to_the_model(lm: FigLangVLM, messages: list[dict]) -> dict[str, Any]:
+def inputs_of_generate(lm: FigLangVLM, messages: list[dict]) -> dict:
     """What the model's `generate` gets when the request is answered."""
-    given: list[dict[str, Any]] = []
+    calls: list[dict] = []
     generate = lm.model.generate
 
-    def noted(**options: Any) -> Any:
-        given.append(options)
+    def generate_and_note(**options: object) -> torch.Tensor:
+        calls.append(options)
         return generate(**options)
 
-    lm.model.generate = noted
+    lm.model.generate = generate_and_note
     try:
         asked(lm, [messages], GREEDY | {"max_new_tokens": 1})
     finally:
         del lm.model.generate
-    return given[0]
+    return calls[0]
 
 
-def check(family: Family, folder: Path) -> None:
-    """Compare what is declared of the family with what happens.
-
-    Raises:
-        AssertionError: it is otherwise.
-    """
+def check_family(family: Family, folder: Path) -> None:
+    """Check what is declared of a family against what happens, and against transformers."""
     if "load" in family.refused:
         with pytest.raises(FigLangError, match=family.refused["load"]):
             FigLangVLM(str(folder), device="cpu")
         return
     lm = FigLangVLM(str(folder), device="cpu", batch_size=4)
     reference = Reference(family, folder)
-    prompts = {
+    conversations = {
         "one picture": ONE_PICTURE[0],
         "four pictures": FOUR_PICTURES,
         "no picture": NO_PICTURE,
     }
-    for kind in set(prompts) & set(family.refused):
-        with pytest.raises(VLMError, match=family.refused[kind]):
-            asked(lm, [prompts.pop(kind)], GREEDY)
-    if not prompts.get("one picture"):
+    for name in set(conversations) & set(family.refused):
+        with pytest.raises(VLMError, match=family.refused[name]):
+            asked(lm, [conversations.pop(name)], GREEDY)
+    if "one picture" not in conversations:
         return
-
-    for kind, messages in prompts.items():
-        expected, given = reference.inputs(messages), given_to_the_model(lm, messages)
-        for name, value in expected.items():
-            assert torch.equal(value, given[name]), f"{kind}: {name}"
-    before, after = (
-        [user(*parts)]
-        for parts in (
-            (image(1), text("One."), text("Two.")),
-            (text("One."), image(1), text("Two.")),
-        )
-    )
-    assert (reference.prompt(before) == reference.prompt(after)) == bool(family.moves), (
-        "where pictures stand"
-    )
-
-    rows = [*ONE_PICTURE, *list(prompts.values())[1:]]
-    answers = [reference.answer(messages) for messages in rows]
+    check_inputs(lm, reference, conversations)
+    check_moves(reference, family)
     assert lm.batch_size == (1 if family.one_at_a_time else 4)
-    assert asked(lm, rows, GREEDY) == answers
+    check_answers(lm, reference, [*ONE_PICTURE, *list(conversations.values())[1:]])
+    check_scores(lm, reference, conversations)
+    assert lm.scorer.uses_shared_prefix == family.fast, "the path that candidates take"
+
+
+def check_inputs(
+    lm: FigLangVLM, reference: Reference, conversations: dict[str, list[dict]]
+) -> None:
+    """Check that the model gets the same tensors."""
+    for name, messages in conversations.items():
+        inputs = inputs_of_generate(lm, messages)
+        for input_name, tensor in reference.inputs(messages).items():
+            assert torch.equal(tensor, inputs[input_name]), f"{name}: {input_name}"
+
+
+def check_moves(reference: Reference, family: Family) -> None:
+    """Check whether the chat template moves a picture before the text that precedes it."""
+    picture_first = [user(image(1), text("One."), text("Two."))]
+    picture_between = [user(text("One."), image(1), text("Two."))]
+    moves = reference.prompt(picture_first) == reference.prompt(picture_between)
+    assert moves == bool(family.moves)
+
+
+def check_answers(lm: FigLangVLM, reference: Reference, conversations: list[list[dict]]) -> None:
+    """Check that the answers in words are the same."""
+    answers = [reference.answer(messages) for messages in conversations]
+    assert asked(lm, conversations, GREEDY) == answers
     assert len(set(answers)) > 2, f"a model that says one thing proves nothing: {answers}"
 
-    for kind, messages in prompts.items():
-        found = scores(lm, messages, kind="candidates", candidates=CANDIDATES)
-        by_steps = [
-            reference.step_by_step(messages, reference.tokens(messages, each))
-            for each in CANDIDATES
-        ]
-        assert found == pytest.approx(by_steps, abs=TOLERANCE), kind
-    assert lm.scorer.shared == family.fast, "the path that candidates take"
+
+def check_scores(
+    lm: FigLangVLM, reference: Reference, conversations: dict[str, list[dict]]
+) -> None:
+    """Check that candidates have the log-probabilities of a decoding token by token."""
+    for name, messages in conversations.items():
+        expected: list[float] = []
+        for candidate in CANDIDATES:
+            tokens = reference.tokens(messages, candidate)
+            expected.append(reference.step_by_step(messages, tokens))
+        candidate_scores = scores(lm, messages, kind="candidates", candidates=CANDIDATES)
+        assert candidate_scores == pytest.approx(expected, abs=TOLERANCE), name
 
 
-def marks(family: Family) -> list[Any]:
+def marks(family: Family) -> list[pytest.MarkDecorator]:
     old = pytest.mark.skipif(
         tiny_vlms.OLD, reason="many of these architectures came with transformers 5"
     )
@@ -213,7 +225,7 @@ def marks(family: Family) -> list[Any]:
 def test_family(key: str, tmp_path: Path) -> None:
     if FAMILIES[key].needs:
         pytest.importorskip(FAMILIES[key].needs)
-    check(FAMILIES[key], tiny_vlms.write(key, tmp_path, matrix=True))
+    check_family(FAMILIES[key], tiny_vlms.write(key, tmp_path, matrix=True))
 
 
 def test_the_table_of_the_document_is_the_matrix() -> None:

@@ -1,6 +1,4 @@
-"""``figlang_vlm`` with a language model: answers and scores of tasks without pictures; others are
-refused at once.
-"""
+"""``figlang_vlm`` with a language model answers tasks without pictures, and refuses others."""
 
 from __future__ import annotations
 
@@ -31,40 +29,41 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_answers_are_those_of_transformers_in_batches_of_any_size(checkpoint: Path) -> None:
-    task, found = "figlang_mini_flute", []
+    task = "figlang_mini_flute"
+    answers_by_size: dict[int, dict[int, str]] = {}
     for size in (1, 3):
         model = FigLangVLM(str(checkpoint), device="cpu", batch_size=size)
         results = evaluate(task, model, limit=4, gen_kwargs="max_new_tokens=6")
-        found.append(answers(results, task))
-    assert found[0] == found[1] and len(set(found[0].values())) > 1
+        answers_by_size[size] = answers(results, task)
+    assert answers_by_size[1] == answers_by_size[3]
+    assert len(set(answers_by_size[1].values())) > 1
+
     tokenizer = hf.AutoTokenizer.from_pretrained(checkpoint)
-    own = hf.AutoModelForCausalLM.from_pretrained(checkpoint)
+    reference = hf.AutoModelForCausalLM.from_pretrained(checkpoint)
     messages = [{"role": "user", "content": results["samples"][task][0]["arguments"][0]}]
     prompt = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
     inputs = tokenizer(prompt, return_tensors="pt")
-    ids = own.generate(**inputs, max_new_tokens=6, do_sample=False)[
-        0, inputs["input_ids"].shape[1] :
-    ]
-    assert tokenizer.decode(ids, skip_special_tokens=True) == found[0][0]
+    output = reference.generate(**inputs, max_new_tokens=6, do_sample=False)
+    answer_tokens = output[0, inputs["input_ids"].shape[1] :]
+    assert tokenizer.decode(answer_tokens, skip_special_tokens=True) == answers_by_size[1][0]
 
 
 def test_candidate_scores_are_those_of_one_pass(checkpoint: Path) -> None:
-    model, texts = (
-        FigLangVLM(str(checkpoint), device="cpu"),
-        ["Entails", "It contradicts the claim"],
-    )
+    model = FigLangVLM(str(checkpoint), device="cpu")
+    texts = ["Entails", "It contradicts the claim"]
     prompt = model.processor.apply_chat_template(
         [{"role": "user", "content": "Which?"}], tokenize=False
     )
     inputs = dict(model.processor([prompt], return_tensors="pt"))
     with torch.inference_mode():
-        scores = Scorer(model.model, model.tokenizer).candidates(inputs, prompt, texts, True)
-        for text, found in zip(texts, scores, strict=True):
-            ids = model.processor([prompt + text], return_tensors="pt")["input_ids"]
-            logs = model.model(input_ids=ids).logits[0, -len(found) - 1 : -1].log_softmax(-1)
-            assert found == pytest.approx(
-                logs.gather(1, ids[0, -len(found) :, None])[:, 0].tolist(), abs=2e-5
-            )
+        scorer = Scorer(model.model, model.tokenizer)
+        scores = scorer.candidate_log_probs(inputs, prompt, texts, add_special_tokens=True)
+        for text, log_probs in zip(texts, scores, strict=True):
+            tokens = model.processor([prompt + text], return_tensors="pt")["input_ids"]
+            length = len(log_probs)
+            logits = model.model(input_ids=tokens).logits[0, -length - 1 : -1]
+            expected = logits.log_softmax(-1).gather(1, tokens[0, -length:, None])[:, 0]
+            assert log_probs == pytest.approx(expected.tolist(), abs=2e-5)
 
 
 def test_a_task_with_pictures_is_refused_before_the_model_is_loaded(
@@ -88,7 +87,7 @@ def test_a_task_with_pictures_is_refused_before_the_model_is_loaded(
         evaluate("figlang_mini_nykms_metaphor", "figlang_vlm", f"pretrained={tmp_path}", limit=1)
 
 
-def test_an_object_that_is_asked_about_a_picture(checkpoint: Path) -> None:
+def test_a_loaded_language_model_refuses_a_prompt_with_a_picture(checkpoint: Path) -> None:
     model = FigLangVLM(str(checkpoint), device="cpu")
     with pytest.raises(
         Exception, match="the prompt has pictures, and this language model reads text alone"

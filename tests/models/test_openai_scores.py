@@ -1,5 +1,4 @@
-"""`figlang_openai` has other scores than the same model in this process, or guesses them, if this
-fails.
+"""`figlang_openai` has the scores of the same model in this process, and guesses none.
 
 The demo model begins every answer with "The". Among its 20 most probable first tokens are " image",
 " bridge" and " anchor" too, which serve as the words here; "Yes" and "No" are not among them.
@@ -14,6 +13,7 @@ from functools import cache
 from typing import Any
 
 import pytest
+from lmms_eval.api.instance import GenerationResult
 from lmms_eval.models.model_utils import usage_metrics
 from misbehaving_replies import LOGPROBS, MODEL, REFUSED, SCORES, body, of_tokens, saying, token
 from openai_server import BodiesServer, OpenAIServer
@@ -24,38 +24,43 @@ from figlang_tasks.benchmarks.vflute import rows, tasks
 from figlang_tasks.core import notes
 from figlang_tasks.core.score_requests import KEY, ScoreRequest, read_answer
 from figlang_tasks.mini import DEMO_MODEL_DIR
-from figlang_tasks.models.openai_scores import FigLangOpenAI, match
+from figlang_tasks.models.openai_scores import FigLangOpenAI, match_score
 from figlang_tasks.models.vlm import FigLangVLM
 
 WORDS = {"yes": "image", "no": "bridge"}
+MATCH: dict[str, Any] = GREEDY | {KEY: {"kind": "match"}}
 
 
 @cache
-def conversations() -> list[list[dict[str, Any]]]:
+def conversations() -> list[list[dict]]:
     """Three questions, with one, two and three pictures."""
     docs = rows.load("figlang_mini", "test").select(range(3))
     pictures = [{"type": "image", "url": tasks.doc_to_visual(doc)[0]} for doc in docs]
-    return [
-        [user(*pictures[: i + 1], text(f"Does it match? {doc['claim']}"))]
-        for i, doc in enumerate(docs)
-    ]
+    questions: list[list[dict]] = []
+    for index, doc in enumerate(docs):
+        questions.append([user(*pictures[: index + 1], text(f"Does it match? {doc['claim']}"))])
+    return questions
 
 
-def scores(lm: Any, **request: Any) -> list[list[float]]:
-    found = [
-        read_answer(answer)
-        for answer in asked(lm, conversations(), GREEDY | {KEY: {"kind": "match"} | request})
-    ]
-    return [values for values in found if values is not None]
+def scores(lm: FigLangVLM | FigLangOpenAI, **score_request: object) -> list[list[float]]:
+    """The scores of the pictures of each conversation."""
+    settings = GREEDY | {KEY: {"kind": "match"} | score_request}
+    scores_of_conversations: list[list[float]] = []
+    for answer in asked(lm, conversations(), settings):
+        answered_scores = read_answer(answer)
+        assert answered_scores is not None
+        scores_of_conversations.append(answered_scores)
+    return scores_of_conversations
 
 
-def of(server: OpenAIServer, **more: Any) -> FigLangOpenAI:
-    given: dict[str, Any] = {
+def model_of(server: OpenAIServer | BodiesServer, **arguments: Any) -> FigLangOpenAI:
+    """The model class, for a server."""
+    defaults: dict[str, Any] = {
         "model_version": server.name,
         "num_concurrent": 1,
         "retry_backoff_s": 0.1,
-    } | more
-    return FigLangOpenAI(base_url=server.url, api_key="none", **given)
+    }
+    return FigLangOpenAI(base_url=server.url, api_key="none", **{**defaults, **arguments})
 
 
 def test_match_is_that_of_the_same_model_in_process(server: OpenAIServer) -> None:
@@ -64,61 +69,64 @@ def test_match_is_that_of_the_same_model_in_process(server: OpenAIServer) -> Non
     # probabilities are below the 20 that the API tells of, and would move these scores by up to
     # 0.005.
     expected = scores(FigLangVLM(str(DEMO_MODEL_DIR), device="cpu"), yes=" image", no=" bridge")
-    found = scores(of(server, num_concurrent=2), **WORDS)
-    assert [len(values) for values in found] == [1, 2, 3]
-    assert sum(found, []) == pytest.approx(sum(expected, []), abs=1e-3)
-    assert len({round(value, 3) for value in sum(found, [])}) == 6 and all(
-        0.05 < v < 0.95 for v in sum(found, [])
-    )
+    scores_of_api = scores(model_of(server, num_concurrent=2), **WORDS)
+    assert [len(image_scores) for image_scores in scores_of_api] == [1, 2, 3]
+    flat_scores = sum(scores_of_api, [])
+    assert flat_scores == pytest.approx(sum(expected, []), abs=1e-3)
+    assert len({round(score, 3) for score in flat_scores}) == 6
+    assert 0.05 < min(flat_scores) < max(flat_scores) < 0.95
+
+
+def test_match_asks_for_one_token_about_one_picture(server: OpenAIServer) -> None:
+    scores(model_of(server), **WORDS)
     assert [request.images for request in server.requests] == [1] * 6
     body = server.requests[0].body
     assert [part["type"] for part in body["messages"][0]["content"]] == ["image_url", "text"]
-    settings = {
-        name: body[name] for name in ("max_tokens", "temperature", "logprobs", "top_logprobs")
-    }
-    assert settings == {"max_tokens": 1, "temperature": 0, "logprobs": True, "top_logprobs": 20}
+    settings = {"max_tokens": 1, "temperature": 0, "logprobs": True, "top_logprobs": 20}
+    assert {name: body[name] for name in settings} == settings
 
 
 @pytest.mark.parametrize(
-    ("request_", "message"),
+    ("score_request", "message"),
     [
         ({}, "neither 'Yes' nor 'No' is among the first tokens: 'The' -0.00"),
         ({"kind": "candidates", "candidates": ["a", "b"]}, "no log-probabilities of candidates"),
     ],
 )
 def test_what_the_api_does_not_tell_ends_the_run(
-    request_: dict[str, Any], message: str, server: OpenAIServer
+    score_request: dict[str, object], message: str, server: OpenAIServer
 ) -> None:
     with pytest.raises(FigLangError, match=f"task probe, doc 0: ValueError: .*{message}"):
-        scores(of(server), **request_)
+        scores(model_of(server), **score_request)
 
 
 def test_one_missing_word_is_counted(server: OpenAIServer, warnings_of_loguru: list[str]) -> None:
-    assert scores(of(server), yes="The", no="No") == [[1.0], [1.0] * 2, [1.0] * 3]
-    [line] = [line for line in warnings_of_loguru if "figlang_openai" in line]
-    assert "for 6 images one word of a match" in line
+    assert scores(model_of(server), yes="The", no="No") == [[1.0], [1.0] * 2, [1.0] * 3]
+    [warning] = [message for message in warnings_of_loguru if "figlang_openai" in message]
+    assert "for 6 images one word of a match" in warning
 
 
 @pytest.mark.parametrize("server", [{"logprobs": False}], indirect=True)
-def test_a_server_without_logprobs(server: OpenAIServer) -> None:
+def test_a_server_without_logprobs_ends_the_run(server: OpenAIServer) -> None:
     with pytest.raises(FigLangError, match="task probe, doc 0: .*gives no logprobs.*vllm serve"):
-        scores(of(server), **WORDS)
+        scores(model_of(server), **WORDS)
 
 
 # In a row, so that the OpenAI client (two retries of its own) gives up and the class has to try
 # again.
 @pytest.mark.parametrize("server", [{"faults": ["429"] * 3 + ["drop"]}], indirect=True)
 def test_refusals_and_dropped_connections_are_tried_again(server: OpenAIServer) -> None:
-    assert [len(values) for values in scores(of(server), **WORDS)] == [1, 2, 3]
+    counts = [len(image_scores) for image_scores in scores(model_of(server), **WORDS)]
+    assert counts == [1, 2, 3]
     assert [request.status for request in server.requests] == [429] * 3 + [None] + [200] * 6
 
 
 @pytest.mark.parametrize("server", [{"faults": ["drop"] * 2}], indirect=True)
 def test_a_request_that_fails_to_the_end_ends_the_run(server: OpenAIServer) -> None:
     with pytest.raises(FigLangError, match="doc 0: APIConnectionError"):
-        scores(of(server, max_retries=1), **WORDS)
+        scores(model_of(server, max_retries=1), **WORDS)
     with pytest.raises(FigLangError, match="NotFoundError: .*'other' does not exist"):
-        scores(of(server, max_retries=1, model_version="other"), **WORDS)
+        scores(model_of(server, max_retries=1, model_version="other"), **WORDS)
 
 
 # --- replies that are not as they should be ---
@@ -126,10 +134,8 @@ def test_a_request_that_fails_to_the_end_ends_the_run(server: OpenAIServer) -> N
 
 def score_one(content: bytes) -> str:
     """The answer to a score request about one picture, by a server that sends this body."""
-    with BodiesServer(lambda prompt: content) as running:
-        (answer,) = asked(
-            of(running, max_retries=1), conversations()[:1], GREEDY | {KEY: {"kind": "match"}}
-        )
+    with BodiesServer(lambda prompt: content) as server:
+        (answer,) = asked(model_of(server, max_retries=1), conversations()[:1], MATCH)
     return answer
 
 
@@ -139,16 +145,13 @@ def test_a_reply_without_a_score_is_one_message_with_server_and_row(name: str) -
     with pytest.raises(FigLangError, match=fault) as raised:
         score_one(content)
     message = str(raised.value)
-    assert re.match(
-        r"figlang_openai: task probe, doc 0: (ReplyFault: http://127.0.0.1:\d+/v1|ValueError:"
-        r" neither)",
-        message,
-    )
+    causes = r"(ReplyFault: http://127.0.0.1:\d+/v1|ValueError: neither)"
+    assert re.match(f"figlang_openai: task probe, doc 0: {causes}", message)
     assert message.isprintable()
 
 
 @pytest.mark.parametrize("name", SCORES)
-def test_a_reply_with_a_score(name: str) -> None:
+def test_a_reply_is_read_as_its_score(name: str) -> None:
     content, score = SCORES[name]
     assert read_answer(score_one(content)) == pytest.approx([score], abs=1e-12)
 
@@ -156,34 +159,39 @@ def test_a_reply_with_a_score(name: str) -> None:
 @pytest.mark.parametrize("case", REFUSED, ids=[case.name for case in REFUSED])
 def test_a_refusal_is_the_answer_to_a_score_request(case: Any) -> None:
     answer = score_one(case.body)
-    assert notes.is_refusal(answer) and case.text in answer and read_answer(answer) is None
+    assert notes.is_refusal(answer)
+    assert case.text in answer
+    assert read_answer(answer) is None
 
 
 def test_what_was_answered_before_and_beside_a_failure_is_handed_on() -> None:
     """With four requests at a time the second fails; the others are on their way, and paid for."""
     good = of_tokens(token("Yes", -1.0), token("No", -1.0))
-    handed_on: dict[int, Any] = {}
-    failing = next(
-        part["text"] for part in conversations()[1][0]["content"] if part["type"] == "text"
-    )
-    with BodiesServer(lambda prompt: body(saying("")) if prompt == failing else good) as running:
-        lm = of(running, max_retries=1, num_concurrent=4)
-        lm.on_answer = handed_on.__setitem__
+    answers_handed_on: dict[int, GenerationResult] = {}
+    (second_message,) = conversations()[1]
+    failing_prompt = second_message["content"][-1]["text"]
+
+    def reply(prompt: str) -> bytes:
+        return body(saying("")) if prompt == failing_prompt else good
+
+    with BodiesServer(reply) as server:
+        lm = model_of(server, max_retries=1, num_concurrent=4)
+        lm.on_answer = answers_handed_on.__setitem__
         with pytest.raises(FigLangError, match="task probe, doc 1: "):
-            asked(lm, conversations(), GREEDY | {KEY: {"kind": "match"}})
-    assert {number: read_answer(answer.text) for number, answer in handed_on.items()} == {
-        0: [0.5],
-        2: [0.5] * 3,
+            asked(lm, conversations(), MATCH)
+    scores_by_number = {
+        number: read_answer(answer.text) for number, answer in answers_handed_on.items()
     }
+    assert scores_by_number == {0: [0.5], 2: [0.5] * 3}
 
 
-def test_another_model_is_told_of_once(warnings_of_loguru: list[str]) -> None:
+def test_a_server_that_answers_with_another_model_is_warned_of_once(
+    warnings_of_loguru: list[str],
+) -> None:
     good = of_tokens(token("Yes", -1.0), token("No", -1.0))
-    with BodiesServer(lambda prompt: good) as running:
-        asked(
-            of(running, model_version="other"), conversations(), GREEDY | {KEY: {"kind": "match"}}
-        )
-        asked(of(running, model_version=MODEL), conversations(), GREEDY | {KEY: {"kind": "match"}})
+    with BodiesServer(lambda prompt: good) as server:
+        asked(model_of(server, model_version="other"), conversations(), MATCH)
+        asked(model_of(server, model_version=MODEL), conversations(), MATCH)
     (warning,) = warnings_of_loguru
     assert f"was asked for the model other, and {MODEL} answered" in warning
 
@@ -200,27 +208,27 @@ def budget() -> Iterator[None]:
 @pytest.mark.usefixtures("budget")
 def test_nothing_is_asked_once_max_tokens_are_spent() -> None:
     good = of_tokens(token("Yes", -1.0), token("No", -1.0))
-    with BodiesServer(lambda prompt: good) as running:
-        answers = asked(of(running), conversations(), GREEDY | {KEY: {"kind": "match"}})
-        assert len(running.requests) == 1
-    assert read_answer(answers[0]) == [0.5]
-    assert answers[1:] == ["[LMMS_EVAL_BUDGET_EXCEEDED]"] * 2 and all(
-        map(notes.is_no_answer, answers[1:])
-    )
+    with BodiesServer(lambda prompt: good) as server:
+        first_answer, *later_answers = asked(model_of(server), conversations(), MATCH)
+        assert len(server.requests) == 1
+    assert read_answer(first_answer) == [0.5]
+    assert later_answers == ["[LMMS_EVAL_BUDGET_EXCEEDED]"] * 2
+    assert all(map(notes.is_no_answer, later_answers))
 
 
-def test_a_time_limit_that_is_no_number(server: OpenAIServer) -> None:
+def test_a_timeout_that_is_no_number_is_refused(server: OpenAIServer) -> None:
     with pytest.raises(FigLangError, match="figlang_openai: timeout='abc'; valid: seconds"):
-        of(server, timeout="abc")
+        model_of(server, timeout="abc")
 
 
 def test_tokens_of_both_spellings_count() -> None:
-    wanted = ScoreRequest(kind="match")
-    told = [
+    score_request = ScoreRequest(kind="match")
+    logprobs = [
         ("Yes", math.log(0.4)),
         (" Yes", math.log(0.1)),
         ("No", math.log(0.2)),
         (" No", math.log(0.05)),
     ]
-    assert match([*told, ("yes", -1.0), ("Yesterday", -1.0)], wanted) == pytest.approx(0.5 / 0.75)
-    assert match(told[:2], wanted) == 1
+    other_words = [("yes", -1.0), ("Yesterday", -1.0)]
+    assert match_score([*logprobs, *other_words], score_request) == pytest.approx(0.5 / 0.75)
+    assert match_score(logprobs[:2], score_request) == 1

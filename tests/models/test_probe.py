@@ -1,10 +1,9 @@
-"""figlang_probe: what a folder holds, what it is refused for, and that it answers as its network
-computes.
-"""
+"""figlang_probe: what a folder holds, what it is refused for, and how its network answers."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -30,7 +29,7 @@ def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def write(
-    folder: Path, clip: Path, seen: tuple[str, ...] = (), hidden: int = 4
+    folder: Path, clip: Path, training_keys: tuple[str, ...] = (), hidden: int = 4
 ) -> dict[int, probe.Weights]:
     """A probe of two seeds that was not trained."""
     settings = {"encoder": str(clip), "revision": None}
@@ -39,7 +38,12 @@ def write(
         torch.manual_seed(seed)
         weights[seed] = probe_pair.new_head(32, hidden).state_dict()
     probe.write(
-        folder, "pair", settings=settings, trained_on={"data": "x"}, seen=seen, weights=weights
+        folder,
+        "pair",
+        settings=settings,
+        trained_on={"data": "x"},
+        seen=training_keys,
+        weights=weights,
     )
     return weights
 
@@ -47,48 +51,42 @@ def write(
 @pytest.mark.parametrize("hidden", [0, 4])
 def test_it_answers_as_its_network_computes(clip: Path, tmp_path: Path, hidden: int) -> None:
     """By hand, in numpy, from the features that transformers gives."""
-    weights = write(tmp_path / "probe", clip, hidden=hidden)
-    found = answers(
-        evaluate(TASK, "figlang_probe", f"probe={tmp_path / 'probe'},seed=5", limit=6), TASK
-    )
-    own = {name: value.double().numpy() for name, value in weights[5].items()}
+    folder = tmp_path / "probe"
+    weights = write(folder, clip, hidden=hidden)
+    results = evaluate(TASK, "figlang_probe", f"probe={folder},seed=5", limit=6)
+    probe_answers = answers(results, TASK)
+    arrays = {name: weight.double().numpy() for name, weight in weights[5].items()}
+    last_layer = 2 if hidden else 0
     network = FigLangCLIP(str(clip)).network
-    for number, doc in enumerate(
-        rows.load("figlang_mini_irfl", "metaphor-retrieval-task").select(range(6))
-    ):
+    docs = rows.load("figlang_mini_irfl", "metaphor-retrieval-task").select(range(6))
+    for number, doc in enumerate(docs):
         (picture,) = tasks.doc_to_visual(doc, {"prompt": "text"})
-        layer = np.concatenate(
-            [network.text_features([doc["phrase"]])[0], network.image_features([picture])[0]]
-        )
+        text_features = network.text_features([doc["phrase"]])[0]
+        image_features = network.image_features([picture])[0]
+        units = np.concatenate([text_features, image_features])
         if hidden:
-            layer = np.maximum(own["0.weight"] @ layer + own["0.bias"], 0)
-        logit = own[f"{2 if hidden else 0}.weight"] @ layer + own[f"{2 if hidden else 0}.bias"]
-        assert json.loads(found[number])["scores"] == pytest.approx(
-            1 / (1 + np.exp(-logit)), abs=1e-5
-        )
+            units = np.maximum(arrays["0.weight"] @ units + arrays["0.bias"], 0)
+        logit = arrays[f"{last_layer}.weight"] @ units + arrays[f"{last_layer}.bias"]
+        expected = 1 / (1 + np.exp(-logit))
+        assert json.loads(probe_answers[number])["scores"] == pytest.approx(expected, abs=1e-5)
 
 
-def test_it_is_not_asked_about_its_training_data(clip: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("part", ["text", "picture"])
+def test_it_is_not_asked_about_its_training_data(part: str, clip: Path, tmp_path: Path) -> None:
     doc = rows.load("figlang_mini_irfl", "metaphor-retrieval-task")[0]
     (picture,) = tasks.doc_to_visual(doc, {"prompt": "text"})
-    for place, seen in (("text", doc["phrase"]), ("picture", content_key(picture))):
-        write(tmp_path / place, clip, seen=(seen, "another"))
-        with pytest.raises(
-            FigLangError, match=r"figlang_probe: 1 of \d+ pictures and texts of this run were in"
-        ):
-            evaluate(TASK, "figlang_probe", f"probe={tmp_path / place}", limit=6)
+    training_key = doc["phrase"] if part == "text" else content_key(picture)
+    write(tmp_path / "probe", clip, training_keys=(training_key, "another"))
+    message = r"figlang_probe: 1 of \d+ pictures and texts of this run were in"
+    with pytest.raises(FigLangError, match=message):
+        evaluate(TASK, "figlang_probe", f"probe={tmp_path / 'probe'}", limit=6)
 
 
-def test_an_encoder_without_features_of_a_picture_alone(tmp_path: Path) -> None:
-    with pytest.raises(
-        FigLangError, match="BlipForImageTextRetrieval has no features of a picture alone"
-    ):
-        probe_pair.features(
-            FigLangCLIP(str(tiny_encoders.write("blip", tmp_path / "blip"))),
-            [],
-            str,
-            lambda doc: [],
-        )
+def test_an_encoder_without_features_of_a_picture_alone_is_refused(tmp_path: Path) -> None:
+    blip = FigLangCLIP(str(tiny_encoders.write("blip", tmp_path / "blip")))
+    message = "BlipForImageTextRetrieval has no features of a picture alone"
+    with pytest.raises(FigLangError, match=message):
+        probe_pair.features(blip, [], text_of=str, pictures_of=lambda doc: [])
 
 
 def test_it_answers_no_words(clip: Path, tmp_path: Path) -> None:
@@ -102,39 +100,56 @@ def test_it_answers_no_words(clip: Path, tmp_path: Path) -> None:
         )
 
 
-def edited(**changes: Any) -> Any:
-    def edit(folder: Path) -> None:
-        path = folder / probe.FILE
-        path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+# --- folders ---
 
-    return edit
+
+def change_description(folder: Path, **changes: object) -> None:
+    """Change fields of probe.json."""
+    path = folder / probe.FILE
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+def change_kind(folder: Path) -> None:
+    change_description(folder, kind="../probe")
+
+
+def change_seeds(folder: Path) -> None:
+    change_description(folder, seeds=["../3"])
+
+
+def leave_as_it_is(folder: Path) -> None:
+    pass
+
+
+def remove_description(folder: Path) -> None:
+    (folder / probe.FILE).unlink()
+
+
+def spoil_weights(folder: Path) -> None:
+    (folder / "seed-3.safetensors").write_bytes(b"x")
 
 
 @pytest.mark.parametrize(
     ("damage", "arguments", "message"),
     [
-        (lambda folder: None, {"seed": 4}, r"seed=4; .*probe has: 3, 5"),
+        (leave_as_it_is, {"seed": 4}, r"seed=4; .*probe has: 3, 5"),
         (
-            lambda folder: None,
+            leave_as_it_is,
             {"hidden": 4},
             "unknown argument hidden; valid: probe, seed, device, batch_size",
         ),
-        (
-            lambda folder: (folder / probe.FILE).unlink(),
-            {},
-            r"probe.json cannot be read \(No such file or directory\)",
-        ),
-        (
-            lambda folder: (folder / "seed-3.safetensors").write_bytes(b"x"),
-            {},
-            "seed-3.safetensors is not what figlang",
-        ),
-        (edited(kind="../probe"), {}, "probe.json is not what figlang train writes"),
-        (edited(seeds=["../3"]), {}, "probe.json is not what figlang train writes"),
+        (remove_description, {}, r"probe.json cannot be read \(No such file or directory\)"),
+        (spoil_weights, {}, "seed-3.safetensors is not what figlang"),
+        (change_kind, {}, "probe.json is not what figlang train writes"),
+        (change_seeds, {}, "probe.json is not what figlang train writes"),
     ],
 )
-def test_a_folder_that_will_not_do(
-    clip: Path, tmp_path: Path, damage: Any, arguments: dict[str, Any], message: str
+def test_a_folder_that_cannot_answer_is_refused(
+    clip: Path,
+    tmp_path: Path,
+    damage: Callable[[Path], None],
+    arguments: dict[str, Any],
+    message: str,
 ) -> None:
     write(tmp_path / "probe", clip)
     damage(tmp_path / "probe")
@@ -143,32 +158,30 @@ def test_a_folder_that_will_not_do(
 
 
 def test_training_learns_and_repeats_itself() -> None:
-    """A rule that a linear network can follow; the same seed gives the same weights, another one
-    others.
-    """
-    values = np.random.default_rng(0).normal(size=(64, 3)).astype("float32")
-    gold = values[:, 1] > 0
-    pairs: Any = SimpleNamespace(pairs=lambda: [(row[None], row[None, :0]) for row in values])
+    """A linear network can follow the rule: a pair matches if its second number is positive."""
+    numbers = np.random.default_rng(0).normal(size=(64, 3)).astype("float32")
+    gold = numbers[:, 1] > 0
+    pairs: Any = SimpleNamespace(pairs=lambda: [(row[None], row[None, :0]) for row in numbers])
 
-    def trained(seed: int) -> dict[str, torch.Tensor]:
-        before = torch.get_rng_state()
-        found = probe_pair.train(
+    def train(seed: int) -> dict[str, torch.Tensor]:
+        state = torch.get_rng_state()
+        weights = probe_pair.train(
             pairs, gold.tolist(), 0, seed=seed, epochs=30, batch_size=10, learning_rate=0.05
         )
-        assert torch.equal(before, torch.get_rng_state())
-        return found
+        assert torch.equal(state, torch.get_rng_state())
+        return weights
 
-    first, again, other = trained(1), trained(1), trained(2)
-    assert torch.equal(first["0.weight"], again["0.weight"]) and not torch.equal(
-        first["0.weight"], other["0.weight"]
-    )
-    logits = values @ first["0.weight"].numpy().T + first["0.bias"].numpy()
+    weights = train(1)
+    assert torch.equal(weights["0.weight"], train(1)["0.weight"])
+    assert not torch.equal(weights["0.weight"], train(2)["0.weight"])
+    logits = numbers @ weights["0.weight"].numpy().T + weights["0.bias"].numpy()
     assert ((logits[:, 0] > 0) == gold).mean() > 0.95
 
 
-def test_the_printed_table() -> None:
-    """Mean and sample standard deviation by hand; a seed without failures has no literal
-    preference.
+def test_the_printed_table_has_mean_and_deviation_of_the_seeds_with_a_value() -> None:
+    """Mean and sample standard deviation by hand.
+
+    A seed without failures has no literal preference.
     """
     after = [{"acc": 0.5, "literal_preference": 0.25}, {"acc": 1.0}]
     assert probe.table_of_seeds(

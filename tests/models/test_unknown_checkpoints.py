@@ -1,6 +1,4 @@
-"""A checkpoint that does not exist, or cannot be reached, is no message or many attempts if this
-fails.
-"""
+"""A checkpoint that does not exist, or cannot be reached, ends in one message, at once."""
 
 from __future__ import annotations
 
@@ -17,14 +15,14 @@ PROGRAM = """
 import json, sys
 from figlang_tasks import FigLangError
 from figlang_tasks.models import dual_encoder, vlm
-told = {}
-for made in (vlm.FigLangVLM, dual_encoder.FigLangCLIP):
+messages = {}
+for model_class in (vlm.FigLangVLM, dual_encoder.FigLangCLIP):
     for checkpoint in ("there/is_none", "no_such_model", "not an id", "./no/such/folder"):
         try:
-            made(pretrained=checkpoint)
+            model_class(pretrained=checkpoint)
         except FigLangError as error:
-            told[f"{made.__name__} {checkpoint}"] = str(error)
-print(json.dumps(told))
+            messages[f"{model_class.__name__} {checkpoint}"] = str(error)
+print(json.dumps(messages))
 """
 
 
@@ -43,17 +41,17 @@ def test_an_unknown_checkpoint_is_one_message(hub: str, tmp_path: Path) -> None:
             server.stop()
         done = run(PROGRAM, server, tmp_path, offline=hub == "is not to be asked")
     assert done.returncode == 0 and "Retrying" not in done.stderr, done.stderr[-3000:]
-    told = json.loads(done.stdout.splitlines()[-1])
-    assert len(told) == 2 * 4
-    for case, message in told.items():
-        checkpoint = case.partition(" ")[2]
-        assert "\n" not in message and message.startswith(("figlang_vlm: ", "figlang_clip: ")), case
-        expected = (
-            "there is no folder ./no/such/folder"
-            if "folder" in case
-            else "Check the name and the revision"
-        )
-        assert expected in message and checkpoint in message, case
+    messages = json.loads(done.stdout.splitlines()[-1])
+    assert len(messages) == 2 * 4
+    for case, message in messages.items():
+        _, _, checkpoint = case.partition(" ")  # class checkpoint
+        expected = "Check the name and the revision"
+        if "folder" in checkpoint:
+            expected = "there is no folder ./no/such/folder"
+        assert "\n" not in message, case
+        assert message.startswith(("figlang_vlm: ", "figlang_clip: ")), case
+        assert expected in message, case
+        assert checkpoint in message, case
 
 
 READ = """

@@ -1,12 +1,11 @@
-"""What threads do ahead of the model: answers, order, errors and memory are those of work done when
-it is due.
-"""
+"""Threads work ahead of the model; answers, order, errors and memory stay as without them."""
 
 from __future__ import annotations
 
 import functools
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from typing import Any
 
 import pytest
@@ -25,95 +24,113 @@ from vlm_requests import (
 )
 
 from figlang_tasks.core.score_requests import KEY
-from figlang_tasks.models import vlm
-from figlang_tasks.models.ahead import Batches, ahead, threads
+from figlang_tasks.models import vlm_batches
+from figlang_tasks.models.ahead import THREADS, BatchRunner, results_ahead, threads
 
 
 def documents(
     count: int, read: Callable[[int], list[dict]], settings: dict[str, Any] = GREEDY
 ) -> tuple[list[Instance], list[int]]:
-    """Requests, and the numbers of the documents that threads read for them."""
-    seen: list[int] = []
+    """Requests, and a list that gets the numbers of the documents that threads read for them."""
+    numbers_read: list[int] = []
 
-    def messages(number: int, doc: Any) -> list[dict]:
+    def messages(number: int, doc: object) -> list[dict]:
         assert threading.current_thread() is not threading.main_thread()
-        seen.append(number)
+        numbers_read.append(number)
         return read(number)
 
-    return [instance(functools.partial(messages, i), dict(settings), i) for i in range(count)], seen
+    requests = []
+    for number in range(count):
+        read_number = functools.partial(messages, number)
+        requests.append(instance(read_number, dict(settings), number))
+    return requests, numbers_read
 
 
 def test_a_batch_that_runs_out_of_memory_is_halved_for_good(warnings_of_loguru: list[str]) -> None:
-    tried: list[int] = []
+    sizes_tried: list[int] = []
 
     def step(items: Sequence[int], most: int = 3) -> int:
-        tried.append(len(items))
+        sizes_tried.append(len(items))
         if len(items) > most:
             raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB")
         return sum(items)
 
-    batches = Batches(6, "request")
-    assert [(list(items), found) for items, found in batches.run(range(7), step)] == [
-        ([0, 1, 2], 3), ([3, 4, 5], 12), ([6], 6)
-    ]  # fmt: skip
-    list(batches.run(range(4), step))
-    assert tried == [6, 3, 3, 1, 3, 1] and batches.size == 3
-    (told,) = warnings_of_loguru
-    assert "out of memory with a batch of 6 (request); going on with 3" in told
+    runner = BatchRunner(6, "request")
+    sums = [(list(items), total) for items, total in runner.run(range(7), step)]
+    assert sums == [([0, 1, 2], 3), ([3, 4, 5], 12), ([6], 6)]
+    list(runner.run(range(4), step))
+    assert sizes_tried == [6, 3, 3, 1, 3, 1]
+    assert runner.size == 3
+    (warning,) = warnings_of_loguru
+    assert "out of memory with a batch of 6 (request); going on with 3" in warning
     with pytest.raises(MemoryError, match="not enough memory for one request"):
-        list(batches.run(range(4), functools.partial(step, most=0)))
+        list(runner.run(range(4), functools.partial(step, most=0)))
 
 
 def test_results_come_in_order_and_only_so_much_is_done_ahead() -> None:
     begun: list[int] = []
     with threads(3) as pool:
 
-        def submit(number: int) -> Any:
+        def submit(number: int) -> Future[int]:
             begun.append(number)
             return pool.submit(pow, number, 2)
 
-        for number, result in ahead(submit, range(10), 2):
+        for number, result in results_ahead(submit, range(10), 2):
             assert result == number**2 and len(begun) <= number + 3
         assert begun == list(range(10))
-        assert list(ahead(submit, [], 2)) == []
+        assert list(results_ahead(submit, [], 2)) == []
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"until": ["never said"]},
+        {KEY: {"kind": "candidates", "candidates": CANDIDATES}},
+        {KEY: {"kind": "match"}},
+    ],
+    ids=["words", "candidates", "match"],
+)
 def test_answers_are_those_of_work_done_when_it_is_due_and_no_prompt_is_made_twice(
-    build: Build, monkeypatch: pytest.MonkeyPatch
+    settings: dict[str, Any], build: Build, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with_images = [
-        each
-        for each in CONVERSATIONS
-        if any(part["type"] == "image" for part in each[-1]["content"])
-    ]
+    conversations_with_images = []
+    for conversation in CONVERSATIONS:
+        if any(part["type"] == "image" for part in conversation[-1]["content"]):
+            conversations_with_images.append(conversation)
+    count = len(conversations_with_images)
+
+    def read(number: int) -> list[dict]:
+        return conversations_with_images[number % count]
+
     lm = build(batch_size=3)
-    scores: tuple[Any, ...] = ({"kind": "candidates", "candidates": CANDIDATES}, {"kind": "match"})
-    for asks in ({"until": ["never said"]}, *({KEY: each} for each in scores)):
-        found = []
-        for batches in (2, 0, 2):
-            monkeypatch.setattr(vlm, "BATCHES_AHEAD", batches)
-            requests, seen = documents(
-                12, lambda number: with_images[number % len(with_images)], GREEDY | asks
-            )
-            found.append(answers(lm, requests))
-            assert sorted(seen) == list(range(12))
-        assert found[0] == found[1] == found[2], "to the last bit"
-        assert len(set(found[0])) >= len(with_images)
+    answers_of_runs = []
+    for batches_ahead in (2, 0, 2):
+        monkeypatch.setattr(vlm_batches, "BATCHES_AHEAD", batches_ahead)
+        requests, numbers_read = documents(12, read, GREEDY | settings)
+        answers_of_runs.append(answers(lm, requests))
+        assert sorted(numbers_read) == list(range(12))
+    assert answers_of_runs[0] == answers_of_runs[1] == answers_of_runs[2], "to the last bit"
+    assert len(set(answers_of_runs[0])) >= count
 
 
 def test_an_interrupt_ends_the_reading(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
     lm = build(batch_size=2)
-    generate, calls = lm.model.generate, []
+    generate = lm.model.generate
+    calls: list[dict[str, object]] = []
 
-    def interrupted(**options: Any) -> Any:
+    def interrupt_second_call(**options: object) -> torch.Tensor:
         calls.append(options)
         if len(calls) == 2:
             raise KeyboardInterrupt
         return generate(**options)
 
-    monkeypatch.setattr(lm.model, "generate", interrupted)
-    requests, seen = documents(40, lambda number: [user(image(number), text("What is it?"))])
+    monkeypatch.setattr(lm.model, "generate", interrupt_second_call)
+
+    def read(number: int) -> list[dict]:
+        return [user(image(number), text("What is it?"))]
+
+    requests, numbers_read = documents(40, read)
     with pytest.raises(KeyboardInterrupt):
         answers(lm, requests)
-    # Of the batches of two two have run, two are made, and one waits with what threads read ahead.
-    assert len(seen) <= 2 * (3 + vlm.BATCHES_AHEAD) + vlm.THREADS
+    # Two batches of two have run, two are made, and one waits with what threads read ahead.
+    assert len(numbers_read) <= 2 * (3 + vlm_batches.BATCHES_AHEAD) + THREADS

@@ -31,7 +31,7 @@ def scored(pretrained: str, **arguments: Any) -> list[float]:
 # --- checkpoints ---
 
 
-def copied(pretrained: str, target: Path, **changes: Any) -> str:
+def copied(pretrained: str, target: Path, **changes: object) -> str:
     """A copy of a checkpoint with another configuration."""
     shutil.copytree(pretrained, target)
     config = target / "config.json"
@@ -53,30 +53,35 @@ def test_a_checkpoint_with_a_weight_missing_is_refused(
 
 
 T5 = {"model_type": "t5", "d_model": 8}
-KINDS = [
-    (
-        lambda: hf.CLIPConfig(architectures=["CLIPModel"]),
-        r"CLIPModel\) is not an image-text.* --model figlang_clip",
-    ),
-    (
-        lambda: hf.BlipConfig(architectures=["BlipForImageTextRetrieval"]),
-        "run as --model figlang_clip",
-    ),
-    (lambda: hf.Blip2Config(text_config=T5), "encoder-decoder"),
-    (lambda: hf.Qwen2AudioConfig(), "is not an image-text-to-text model"),
-    (
-        lambda: hf.ResNetConfig(auto_map={"AutoModel": "own.Model"}),
-        "its own code.*trust_remote_code=True",
-    ),
-]
 
 
-@pytest.mark.parametrize(("config", "message"), KINDS)
-def test_a_checkpoint_of_another_kind_is_named(
-    config: Callable[[], Any], message: str, tmp_path: Path
+@pytest.mark.parametrize(
+    ("config_name", "arguments", "message"),
+    [
+        (
+            "CLIPConfig",
+            {"architectures": ["CLIPModel"]},
+            r"CLIPModel\) is not an image-text.* --model figlang_clip",
+        ),
+        (
+            "BlipConfig",
+            {"architectures": ["BlipForImageTextRetrieval"]},
+            "run as --model figlang_clip",
+        ),
+        ("Blip2Config", {"text_config": T5}, "encoder-decoder"),
+        ("Qwen2AudioConfig", {}, "is not an image-text-to-text model"),
+        (
+            "ResNetConfig",
+            {"auto_map": {"AutoModel": "own.Model"}},
+            "its own code.*trust_remote_code=True",
+        ),
+    ],
+)
+def test_a_model_that_does_not_answer_in_words_is_refused_by_its_configuration_alone(
+    config_name: str, arguments: dict[str, object], message: str, tmp_path: Path
 ) -> None:
-    """By its configuration alone: nothing else of it is read."""
-    config().save_pretrained(tmp_path)
+    config_class = getattr(hf, config_name)
+    config_class(**arguments).save_pretrained(tmp_path)
     with pytest.raises(FigLangError, match=message):
         FigLangVLM(str(tmp_path), device="cpu")
 
@@ -93,14 +98,14 @@ class OwnVLM(Idefics3ForConditionalGeneration):
 
 
 @pytest.mark.parametrize("name", ["AutoModelForCausalLM", "AutoModel"])
-def test_code_of_the_checkpoint_s_own(
+def test_code_that_a_checkpoint_brings_runs_only_if_it_is_trusted(
     name: str, checkpoint: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
         "transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "modules")
     )
-    own = {"AutoConfig": "modeling_own.OwnConfig", name: "modeling_own.OwnVLM"}
-    changes = {"model_type": "own_vlm", "auto_map": own, "architectures": ["OwnVLM"]}
+    auto_map = {"AutoConfig": "modeling_own.OwnConfig", name: "modeling_own.OwnVLM"}
+    changes = {"model_type": "own_vlm", "auto_map": auto_map, "architectures": ["OwnVLM"]}
     folder = copied(checkpoint("idefics3"), tmp_path / f"own_{name}", **changes)
     (Path(folder) / "modeling_own.py").write_text(CODE)
     with pytest.raises(FigLangError, match="trust_remote_code=True"):
@@ -113,32 +118,33 @@ def test_code_of_the_checkpoint_s_own(
 # --- processors and prompts ---
 
 
-def begin_with(lm: FigLangVLM) -> None:
-    """Let the tokenizer write the first token, as that of Llama does and the demo model's does
-    not.
-    """
+def let_tokenizer_write_first_token(lm: FigLangVLM) -> None:
+    """Let the tokenizer write the first token, as Llama's does and the demo model's does not."""
     lm.tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
         single="<s> $A", special_tokens=[("<s>", lm.tokenizer.bos_token_id)]
     )
 
 
 def read(lm: FigLangVLM, messages: list[dict]) -> str:
-    return lm.tokenizer.decode(made(lm, messages)[1]["input_ids"][0])
+    """What the model reads of messages, as text."""
+    _, inputs = made(lm, messages)
+    return lm.tokenizer.decode(inputs["input_ids"][0])
 
 
 def test_the_prompt_of_idefics_begins_once_and_has_each_picture_in_its_place(
     checkpoint: Callable[[str], str],
 ) -> None:
     lm = FigLangVLM(checkpoint("idefics"), device="cpu")
-    begin_with(lm)
+    let_tokenizer_write_first_token(lm)
     picture = "<fake_token_around_image><image><fake_token_around_image>"
     expected = f"<s>user:{picture}One.{picture}Which?<end_of_utterance>\nAssistant:"
     both = [user(image(1), text("One."), image(2), text("Which?"))]
     assert read(lm, both) == expected
-    (first, second), last = (
-        made(lm, each)[1]["pixel_values"][0] for each in (both, [user(image(2), text("Which?"))])
-    )
-    assert torch.equal(second, last[0]) and not torch.equal(first, second)
+    _, inputs_of_both = made(lm, both)
+    _, inputs_of_second = made(lm, [user(image(2), text("Which?"))])
+    first, second = inputs_of_both["pixel_values"][0]
+    assert torch.equal(second, inputs_of_second["pixel_values"][0][0])
+    assert not torch.equal(first, second)
     lm.processor.chat_template = "<s>" + lm.processor.chat_template
     with pytest.raises(VLMError, match="both write <s> at the start of the prompt"):
         read(lm, ASK)
@@ -150,11 +156,12 @@ def test_a_prompt_begins_once_whoever_writes_its_first_token(
 ) -> None:
     """The processor of Llama 3.2 Vision writes it too, unless the template does."""
     lm = FigLangVLM(checkpoint(family), device="cpu")
-    begin_with(lm)
+    let_tokenizer_write_first_token(lm)
     bare = lm.processor.chat_template.removeprefix("{{ '<s>' }}")
     for lm.processor.chat_template in (bare, "<s>" + bare):
-        found = read(lm, ASK)
-        assert found.startswith("<s>") and found.count("<s>") == 1
+        prompt = read(lm, ASK)
+        assert prompt.startswith("<s>")
+        assert prompt.count("<s>") == 1
 
 
 # --- adapters ---
@@ -174,7 +181,9 @@ def adapter(checkpoint: Callable[[str], str], tmp_path_factory: pytest.TempPathF
     folder = tmp_path_factory.mktemp("adapter")
     torch.manual_seed(3)
     config = vlm_loading.load_config(checkpoint("llava"))
-    model = vlm_loading.load_model(checkpoint("llava"), config, where="cpu", dtype=torch.float32)
+    model = vlm_loading.load_model(
+        checkpoint("llava"), config, placement="cpu", dtype=torch.float32
+    )
     targets = r".*\.(q_proj|v_proj|linear_2)"
     adapted = get_peft_model(model, LoraConfig(r=2, lora_alpha=4, target_modules=targets))
     for name, weight in adapted.named_parameters():
@@ -202,9 +211,11 @@ def test_an_adapter_with_the_names_of_an_older_transformers_is_applied_whole_or_
     checkpoint: Callable[[str], str], adapter: Path, tmp_path: Path
 ) -> None:
     def renamed(key: str) -> str:
-        body = key.removeprefix("base_model.model.")
-        start = next((each for each in OLD_NAMES if body.startswith(each)), "")
-        return "base_model.model." + OLD_NAMES.get(start, "") + body.removeprefix(start)
+        name = key.removeprefix("base_model.model.")
+        for new_name, old_name in OLD_NAMES.items():
+            if name.startswith(new_name):
+                return "base_model.model." + old_name + name.removeprefix(new_name)
+        return key
 
     targets = (
         r"(language_model\.model|vision_tower\.vision_model|multi_modal_projector)"
@@ -214,11 +225,11 @@ def test_an_adapter_with_the_names_of_an_older_transformers_is_applied_whole_or_
     expected = scored(checkpoint("llava"), peft=str(adapter))
     assert expected != pytest.approx(scored(checkpoint("llava")), abs=1e-2)
     try:
-        found = scored(checkpoint("llava"), peft=str(old))
+        scores_of_old = scored(checkpoint("llava"), peft=str(old))
     except FigLangError as error:
         assert "does not fit the model" in str(error) or "cannot load the adapter" in str(error)
     else:
-        assert found == expected
+        assert scores_of_old == expected
 
 
 @pytest.mark.parametrize(

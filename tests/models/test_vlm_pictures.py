@@ -3,50 +3,58 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import demo_runs
 import numpy as np
 import pytest
+import torch
 from PIL import Image
 from transformers import AutoProcessor
-from vlm_requests import GREEDY, Build, asked, instance, made, scores, text, user
+from vlm_requests import GREEDY, Build, asked, made, scores, text, user
 
 from figlang_tasks import FigLangError
 from figlang_tasks.harness.plugin import tasks_dir
-from figlang_tasks.models.vlm import VLMError
-from figlang_tasks.models.vlm_pictures import context_of, with_margin
+from figlang_tasks.models.vlm import FigLangVLM, VLMError
+from figlang_tasks.models.vlm_loading import context_length_of
+from figlang_tasks.models.vlm_pictures import with_margin
 
 QUESTION = text("What is it?")
 
 
-def picture(width: int, height: int) -> dict[str, Any]:
+def picture(width: int, height: int) -> dict:
     pixels = np.random.default_rng(width).integers(0, 255, (height, width, 3), dtype="uint8")
     return {"type": "image", "url": Image.fromarray(pixels)}
 
 
-def tensors(lm: Any, width: int, height: int) -> Any:
-    return made(lm, [user(picture(width, height), QUESTION)])[1]
+def tensors(lm: FigLangVLM, width: int, height: int) -> Mapping[str, torch.Tensor]:
+    """The model's inputs for a picture of a size, with a question."""
+    _, inputs = made(lm, [user(picture(width, height), QUESTION)])
+    return inputs
 
 
 # --- options ---
 
 
-def test_bounds_of_pixels(build: Build) -> None:
+@pytest.mark.parametrize(
+    ("options", "grid"),
+    [
+        # The checkpoint's own bounds are 1,024 to 4,096 pixels: 80 x 32, as 96 x 48 are too many.
+        ({}, [1, 4, 10]),
+        ({"max_pixels": 2048}, [1, 4, 8]),  # 200 / 3.125 = 64 and 100 / 3.125 = 32 pixels
+        ({"max_pixels": 1024, "min_pixels": 256}, [1, 2, 4]),  # 45 x 22, to multiples of 16 below
+        # 192 x 96, the nearest multiples, are too few.
+        ({"min_pixels": 20000, "max_pixels": 10**6}, [1, 14, 26]),
+    ],
+)
+def test_bounds_of_pixels_are_those_of_smart_resize(
+    options: dict[str, int], grid: list[int], build: Build
+) -> None:
     """As smart_resize of Qwen2-VL does: sides are multiples of two merged patches of 8 pixels."""
-    grids = [
-        tensors(build("qwen2_vl", **options), 200, 100)["image_grid_thw"].tolist()
-        for options in (
-            {},  # of the checkpoint, 1,024 to 4,096 pixels: 80 x 32, as 96 x 48 are too many
-            {"max_pixels": 2048},  # 200 / 3.125 = 64 and 100 / 3.125 = 32 pixels
-            {"max_pixels": 1024, "min_pixels": 256},  # 45 x 22, to multiples of 16 below
-            # 192 x 96, the nearest multiples, are too few
-            {"min_pixels": 20000, "max_pixels": 10**6},
-        )
-    ]
-    assert grids == [[[1, 4, 10]], [[1, 4, 8]], [[1, 2, 4]], [[1, 14, 26]]]
+    inputs = tensors(build("qwen2_vl", **options), 200, 100)
+    assert inputs["image_grid_thw"].tolist() == [grid]
 
 
 @pytest.mark.parametrize(
@@ -64,23 +72,25 @@ def test_bounds_of_pixels(build: Build) -> None:
     ],
 )
 def test_an_option_does_what_it_does_in_transformers(
-    family: str, option: str, value: Any, build: Build
+    family: str, option: str, value: object, build: Build
 ) -> None:
-    given = json.loads(value) if isinstance(value, str) else value
-    lm, plain = build(family, **{option: value}), build(family)
-    prompt, inputs = made(lm, [user(picture(900, 300), QUESTION)])
+    parsed_value = json.loads(value) if isinstance(value, str) else value
+    lm = build(family, **{option: value})
+    lm_without_option = build(family)
+    conversation, inputs = made(lm, [user(picture(900, 300), QUESTION)])
     processor = AutoProcessor.from_pretrained(lm.processor.tokenizer.name_or_path)
     processor.chat_template = lm.processor.chat_template
     expected = processor(
-        text=[prompt.text],
-        images=[prompt.images],
+        text=[conversation.prompt],
+        images=[conversation.images],
         return_tensors="pt",
         add_special_tokens=False,
-        **{option: given},
+        **{option: parsed_value},
     )
     assert inputs["pixel_values"].tolist() == expected["pixel_values"].tolist()
     assert inputs["input_ids"].tolist()[0][-8:] == expected["input_ids"].tolist()[0][-8:]
-    assert inputs["pixel_values"].tolist() != tensors(plain, 900, 300)["pixel_values"].tolist()
+    inputs_without_option = tensors(lm_without_option, 900, 300)
+    assert inputs["pixel_values"].tolist() != inputs_without_option["pixel_values"].tolist()
 
 
 @pytest.mark.parametrize(
@@ -117,8 +127,8 @@ def test_an_option_does_what_it_does_in_transformers(
         ("llava", {"return_tensors": "np"}, "unknown argument return_tensors"),
     ],
 )
-def test_options_that_are_refused(
-    family: str, options: dict[str, Any], message: str, build: Build
+def test_a_wrong_option_of_pictures_is_refused_with_what_is_valid(
+    family: str, options: dict[str, object], message: str, build: Build
 ) -> None:
     with pytest.raises(FigLangError, match=f"figlang_vlm: .*{message}"):
         build(family, **options)
@@ -129,10 +139,8 @@ def test_options_that_are_refused(
 
 def test_a_prompt_that_is_longer_than_the_context_says_how_to_go_on(build: Build) -> None:
     lm = build("qwen2_vl", batch_size=2, max_pixels=4_000_000)
-    small, large = (
-        [user(picture(40, 30), QUESTION)],
-        [user(picture(1600, 1280), picture(40, 30), QUESTION)],
-    )
+    small = [user(picture(40, 30), QUESTION)]
+    large = [user(picture(1600, 1280), picture(40, 30), QUESTION)]
     assert asked(lm, [small], GREEDY)
     message = (
         r"task probe, doc 1: the prompt has 8,0\d\d tokens, with 2 pictures of 1600 x 1280, 40 x 30"
@@ -150,25 +158,35 @@ def test_a_prompt_that_is_longer_than_the_context_says_how_to_go_on(build: Build
         asked(lm, [long], GREEDY)
 
 
-def test_the_context_of_a_model() -> None:
+def test_the_context_length_is_read_from_every_form_of_configuration() -> None:
     from transformers import FalconConfig, GPT2Config, LlamaConfig
 
-    def llama(**rope: Any) -> Any:
+    def llama(**rope: object) -> LlamaConfig:
         return LlamaConfig(
             max_position_embeddings=1000, rope_parameters={"rope_theta": 10000.0, **rope}
         )
 
-    assert context_of(llama(rope_type="default")) == 1000
-    assert context_of(llama(rope_type="linear", factor=4.0)) == 4000
+    assert context_length_of(llama(rope_type="default")) == 1000
+    assert context_length_of(llama(rope_type="linear", factor=4.0)) == 4000
     stretched = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 250}
-    assert context_of(llama(**stretched)) == 1000
-    assert context_of(GPT2Config(n_positions=77)) == 77
+    assert context_length_of(llama(**stretched)) == 1000
+    assert context_length_of(GPT2Config(n_positions=77)) == 77
     # As Falcon-RW: it reads prompts of any length
-    assert context_of(FalconConfig(alibi=True)) is None
-    assert context_of(FalconConfig(alibi=False, max_position_embeddings=50)) == 50
+    assert context_length_of(FalconConfig(alibi=True)) is None
+    assert context_length_of(FalconConfig(alibi=False, max_position_embeddings=50)) == 50
 
 
 # --- pictures that a processor refuses ---
+
+
+def assert_is_in_the_middle_of_white(picture: Image.Image, padded: Image.Image) -> None:
+    left = (padded.width - picture.width) // 2
+    top = (padded.height - picture.height) // 2
+    middle = padded.crop((left, top, left + picture.width, top + picture.height))
+    assert middle.tobytes() == picture.tobytes()
+    margin_pixels = padded.width * padded.height - picture.width * picture.height
+    white = 3 * 255 * margin_pixels
+    assert np.asarray(padded).sum() == np.asarray(picture).sum() + white
 
 
 @pytest.mark.parametrize(
@@ -191,32 +209,22 @@ def test_a_picture_that_is_refused_gets_a_margin(
     warnings_of_loguru: list[str],
 ) -> None:
     lm = build(family)
-    given = picture(*size)
-    lm.task_dict = {"probe": {"test": [{}]}}
-    (prompt,), _ = lm.tensors_of(lm.prompts_of(0, instance([user(given, QUESTION)], GREEDY)))
-    (shown,) = prompt.images
+    narrow = picture(*size)
+    conversation, _ = made(lm, [user(narrow, QUESTION)])
+    (accepted,) = conversation.images
     if padded is not None:
-        assert shown.size == padded
-    left, top = (shown.width - size[0]) // 2, (shown.height - size[1]) // 2
-    assert (
-        shown.crop((left, top, left + size[0], top + size[1])).tobytes() == given["url"].tobytes()
-    )
-    assert np.asarray(shown).sum() == np.asarray(given["url"]).sum() + 3 * 255 * (
-        shown.width * shown.height - size[0] * size[1]
-    )
+        assert accepted.size == padded
+    assert_is_in_the_middle_of_white(narrow["url"], accepted)
     assert lm.padded_pictures == {"probe": {0}}
-    told = warnings_of_loguru[-1]
-    assert (
-        f"task probe, doc 0: {type(lm.processor).__name__} refuses a picture of this shape" in told
-    )
-    assert (
-        f"of {size[0]} x {size[1]} pixels became 1 picture of {shown.width} x {shown.height} pixels"
-        in told
-    )
-    # As little as is taken.
+    warning = warnings_of_loguru[-1]
+    refusal = f"task probe, doc 0: {type(lm.processor).__name__} refuses a picture of this shape"
+    assert refusal in warning
+    sizes = f"{size[0]} x {size[1]} pixels became 1 picture of {accepted.width} x {accepted.height}"
+    assert f"of {sizes} pixels" in warning
+    # A margin of one pixel less is refused.
     with pytest.raises(Exception, match=r".+"):
         lm.processor.image_processor(
-            images=[with_margin(given["url"], min(shown.size) - 1)],
+            images=[with_margin(narrow["url"], min(accepted.size) - 1)],
             return_tensors="pt",
             **lm.pictures.call_options,
         )
@@ -224,12 +232,13 @@ def test_a_picture_that_is_refused_gets_a_margin(
 
 def test_batches_and_scores_with_a_picture_that_is_refused(build: Build) -> None:
     lm = build("qwen2_vl", batch_size=3)
-    narrow, other = picture(1, 1000), picture(50, 40)
+    narrow = picture(1, 1000)
+    other = picture(50, 40)
     by_hand = {"type": "image", "url": with_margin(narrow["url"], 5)}
-    conversations = [[user(shown, QUESTION)] for shown in (other, narrow, other)]
-    found = asked(lm, conversations, GREEDY)
+    conversations = [[user(part, QUESTION)] for part in (other, narrow, other)]
+    answers = asked(lm, conversations, GREEDY)
     assert lm.padded_pictures == {"probe": {1}}
-    assert found[1:2] == asked(build("qwen2_vl"), [[user(by_hand, QUESTION)]], GREEDY)
+    assert answers[1:2] == asked(build("qwen2_vl"), [[user(by_hand, QUESTION)]], GREEDY)
     assert scores(lm, [user(narrow, other, QUESTION)], kind="match") == pytest.approx(
         scores(lm, [user(by_hand, other, QUESTION)], kind="match"), abs=1e-5
     )
@@ -241,12 +250,13 @@ def test_the_results_tell_of_it_also_with_answers_from_the_cache(
 ) -> None:
     folder = tmp_path / "data" / "V-FLUTE"
     folder.mkdir(parents=True)
-    rows = []
+    json_lines: list[str] = []
     for number, size in enumerate([(40, 30), (1000, 2), (30, 40)]):
         picture(*size)["url"].save(folder / f"{number}.png")
         words = {"claim": f"It is {number}.", "label": "entailment", "explanation": "So it is."}
-        rows.append({"id": f"row{number}", "image": f"{number}.png", **words})
-    (folder / "test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        row = {"id": f"row{number}", "image": f"{number}.png", **words}
+        json_lines.append(json.dumps(row) + "\n")
+    (folder / "test.jsonl").write_text("".join(json_lines))
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path / "data"))
     task = {
         "include": f"{tasks_dir()}/vflute/vflute.yaml",
@@ -256,16 +266,16 @@ def test_the_results_tell_of_it_also_with_answers_from_the_cache(
     options = {"lmms_eval_specific_kwargs": {"default": {"scorer": "off"}}}
     (tmp_path / "mine.yaml").write_text(json.dumps(task | options))
     arguments: dict[str, Any] = {"include_path": str(tmp_path), "gen_kwargs": "max_new_tokens=2"}
-    found = []
+    model_args = f"pretrained={checkpoint('qwen2_vl')},device=cpu,max_pixels=2048"
+    answers_of_runs = []
     for cache in (None, str(tmp_path / "cache"), str(tmp_path / "cache")):
-        model_args = f"pretrained={checkpoint('qwen2_vl')},device=cpu,max_pixels=2048"
-        found.append(
-            demo_runs.evaluate("mine", "figlang_vlm", model_args, use_cache=cache, **arguments)
+        results = demo_runs.evaluate(
+            "mine", "figlang_vlm", model_args, use_cache=cache, **arguments
         )
-    for results in found:
         assert results["configs"]["mine"]["metadata"]["padded_pictures"] == [1]
         assert "max_pixels=2048" in str(results["config"]["model_args"])
-        assert demo_runs.answers(results, "mine") == demo_runs.answers(found[0], "mine")
+        answers_of_runs.append(demo_runs.answers(results, "mine"))
+    assert answers_of_runs[0] == answers_of_runs[1] == answers_of_runs[2]
 
 
 def test_a_text_with_the_placeholder_of_the_model_is_named(build: Build) -> None:

@@ -1,6 +1,4 @@
-"""What chat templates make of messages: nothing is left out, moved or scored at the wrong place
-without a word.
-"""
+"""Chat templates leave nothing out, move nothing and open no thought without a word about it."""
 
 from __future__ import annotations
 
@@ -10,10 +8,11 @@ from typing import Any
 
 import demo_runs
 import pytest
+from lmms_eval.api.instance import Instance
 from vlm_requests import GREEDY, Build, asked, image, made, scores, text, user
 
 from figlang_tasks.answers.entailment import entailment
-from figlang_tasks.answers.thoughts import NAMES, TOKENS
+from figlang_tasks.answers.thought_tags import NAMES, TOKENS
 from figlang_tasks.models.vlm import FigLangVLM, VLMError
 
 ANSWERS: dict[str, Any] = {"kind": "candidates", "candidates": ["yes", "the mule is stubborn"]}
@@ -24,38 +23,38 @@ LABELLED = [
 
 
 def rendered(lm: FigLangVLM, messages: list[dict]) -> str:
-    return made(lm, messages)[0].text
+    return made(lm, messages)[0].prompt
 
 
-def test_the_cache_of_answers_knows_what_stands_in_the_file(
+def test_another_chat_template_in_the_same_file_gets_no_answers_from_the_cache(
     checkpoint: Callable[[str], str],
     template: Callable[[str], str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     path = Path(template("llava_1_5"))
-    task, arguments = (
-        "figlang_mini",
-        f"pretrained={checkpoint('llava')},device=cpu,chat_template={path}",
-    )
-    options: dict[str, Any] = {
-        "limit": 1,
-        "gen_kwargs": "max_new_tokens=4",
-        "use_cache": str(tmp_path / "cache"),
-    }
-    first = demo_runs.answers(demo_runs.evaluate(task, "figlang_vlm", arguments, **options), task)
+    task = "figlang_mini"
 
-    def refuse(self: FigLangVLM, requests: list[Any]) -> list[str]:
+    def answers_of_run() -> dict[int, str]:
+        results = demo_runs.evaluate(
+            task,
+            "figlang_vlm",
+            f"pretrained={checkpoint('llava')},device=cpu,chat_template={path}",
+            limit=1,
+            gen_kwargs="max_new_tokens=4",
+            use_cache=str(tmp_path / "cache"),
+        )
+        return demo_runs.answers(results, task)
+
+    def refuse(self: FigLangVLM, requests: list[Instance]) -> list[str]:
         raise AssertionError("the model is asked")
 
+    first_answers = answers_of_run()
     monkeypatch.setattr(FigLangVLM, "generate_until", refuse)
-    assert (
-        demo_runs.answers(demo_runs.evaluate(task, "figlang_vlm", arguments, **options), task)
-        == first
-    )
+    assert answers_of_run() == first_answers
     path.write_text(path.read_text().replace("ASSISTANT:", "MULE:"))
     with pytest.raises(AssertionError, match="the model is asked"):
-        demo_runs.evaluate(task, "figlang_vlm", arguments, **options)
+        answers_of_run()
 
 
 # --- thoughts ---
@@ -89,27 +88,37 @@ def test_scores_inside_a_thought_are_refused(
     question = [user(image(1), QUESTION)]
     with monkeypatch.context() as patch:
         patch.setattr(lm.model, "forward", None)
-        for wanted in (ANSWERS, {"kind": "match"}):
-            with pytest.raises(
-                VLMError,
-                match=f"task probe, doc 0.*: ValueError: scores are of answers, .*{message}",
-            ):
-                scores(lm, question, **wanted)
+        full_message = f"task probe, doc 0.*: ValueError: scores are of answers, .*{message}"
+        for score_request in (ANSWERS, {"kind": "match"}):
+            with pytest.raises(VLMError, match=full_message):
+                scores(lm, question, **score_request)
+
+
+@pytest.mark.parametrize("name", ["thinking", "switch", "channel"])
+def test_an_answer_in_words_begins_with_the_tag_of_the_thought_that_the_prompt_opens(
+    name: str, build: Build
+) -> None:
+    lm = build("qwen3_vl", name)
+    question = [user(image(1), QUESTION)]
     [answer] = asked(lm, [question], GREEDY)
     tag = lm.template.open_thought(rendered(lm, question))
-    assert answer.startswith(tag) and bool(tag) == (name != "hybrid"), (
-        "an answer in words may begin with a thought"
-    )
-    if tag:
-        assert entailment(answer).rule == "thought", "which has no end here"
-        # Then answers do not show its end
-        lm.tokenizer.add_special_tokens({"additional_special_tokens": [tag]})
-        assert lm.template.open_thought(rendered(lm, question)) == ""
+    assert tag
+    assert answer.startswith(tag)
+    assert entailment(answer).rule == "thought", "the thought has no end here"
+    # Answers do not show special tokens: nobody could find the end of the thought.
+    lm.tokenizer.add_special_tokens({"additional_special_tokens": [tag]})
+    assert lm.template.open_thought(rendered(lm, question)) == ""
+
+
+def test_a_prompt_that_opens_no_thought_adds_no_tag(build: Build) -> None:
+    lm = build("qwen3_vl", "hybrid")
+    assert lm.template.open_thought(rendered(lm, [user(image(1), QUESTION)])) == ""
 
 
 def test_templates_open_thoughts_by_every_tag_that_readers_know(build: Build) -> None:
     template = build("qwen3_vl").template
-    for opening, closing in [*TOKENS, *((f"<{name}>", f"</{name}>") for name in NAMES)]:
+    tags = [(f"<{name}>", f"</{name}>") for name in NAMES]
+    for opening, closing in [*TOKENS, *tags]:
         assert template.open_thought(f"What is it?\nassistant\n{opening}\n") == opening
         assert template.open_thought(f"What is it?\nassistant\n{opening}\n{closing}\n") == ""
 
@@ -132,15 +141,20 @@ def test_scores_without_a_thought(name: str, end: str, build: Build) -> None:
 
 
 def test_a_template_that_moves_pictures_says_so(build: Build) -> None:
-    moving, keeping = build("llava", "llava_1_5"), build("llava")
-    assert moving.pictures_first and not keeping.pictures_first
-    assert rendered(moving, LABELLED).startswith(
-        "USER: <image>\n<image>\nWhich one?\nImage A: Image B: A or B?"
-    )
+    moving = build("llava", "llava_1_5")
+    assert moving.pictures_first
+    assert not build("llava").pictures_first
+    beginning = "USER: <image>\n<image>\nWhich one?\nImage A: Image B: A or B?"
+    assert rendered(moving, LABELLED).startswith(beginning)
 
 
-def sent(run: dict[str, Any], task: str) -> list[str]:
-    return [sample["arguments"][0] for sample in run["samples"][task]]
+def contexts(results: dict, task: str) -> list[str]:
+    """The text of each request of a run."""
+    return [sample["arguments"][0] for sample in results["samples"][task]]
+
+
+def prompt_hash(results: dict, task: str) -> str:
+    return results["configs"][task]["metadata"]["prompt_hash"]
 
 
 def test_a_task_asks_such_models_in_words_that_need_no_places(
@@ -149,7 +163,9 @@ def test_a_task_asks_such_models_in_words_that_need_no_places(
     warnings_of_loguru: list[str],
     tmp_path: Path,
 ) -> None:
-    task, scored = tasks = ["figlang_mini_irfl_detect_idiom", "mini_irfl_random4_metaphor"]
+    task = "figlang_mini_irfl_detect_idiom"
+    score_task = "mini_irfl_random4_metaphor"
+    tasks = [task, score_task]
     arguments = f"pretrained={checkpoint('llava')},device=cpu"
     options: dict[str, Any] = {
         "limit": 1,
@@ -157,38 +173,34 @@ def test_a_task_asks_such_models_in_words_that_need_no_places(
         "include_path": demo_runs.mini_tasks(),
     }
     as_llava = f"{arguments},chat_template={template('llava_1_5')}"
-    front = demo_runs.evaluate(tasks, "figlang_vlm", as_llava, saved=tmp_path, **options)
-    [told] = [message for message in warnings_of_loguru if "pictures" in message]
-    assert f"so the prompt of task {task} is in words" in told, (
-        "scores are of one picture at a time"
-    )
-    kept = demo_runs.evaluate(tasks, "figlang_vlm", arguments, **options)
-    moved, stay, same, also = (
-        run["configs"][name]["metadata"]["prompt_hash"] for name in tasks for run in (front, kept)
-    )
-    assert moved == f"{stay}+pictures_first" and same == also
-    [first], [other] = sent(front, task), sent(kept, task)
-    assert "Image B: the second image\n" in first and "Image B: <image>\n" in other
+    moving = demo_runs.evaluate(tasks, "figlang_vlm", as_llava, saved=tmp_path, **options)
+    # One warning alone: scores are of one picture at a time, which can be moved past no other.
+    [warning] = [message for message in warnings_of_loguru if "pictures" in message]
+    assert f"so the prompt of task {task} is in words" in warning
+    keeping = demo_runs.evaluate(tasks, "figlang_vlm", arguments, **options)
+    assert prompt_hash(moving, task) == f"{prompt_hash(keeping, task)}+pictures_first"
+    assert prompt_hash(moving, score_task) == prompt_hash(keeping, score_task)
+    [context_in_words] = contexts(moving, task)
+    assert "Image B: the second image\n" in context_in_words
+    assert "Image B: <image>\n" in contexts(keeping, task)[0]
 
-    again = demo_runs.evaluate(task, "figlang_replay", f"samples={tmp_path}", limit=1)
-    assert (
-        sent(again, task) == [first] and again["configs"][task]["metadata"]["prompt_hash"] == moved
-    )
+    replayed = demo_runs.evaluate(task, "figlang_replay", f"samples={tmp_path}", limit=1)
+    assert contexts(replayed, task) == [context_in_words]
+    assert prompt_hash(replayed, task) == prompt_hash(moving, task)
 
 
 # --- models of one picture ---
 
 
-def test_several_pictures_need_named_places(build: Build) -> None:
+def test_a_model_without_placeholders_takes_one_picture_in_a_prompt(build: Build) -> None:
     lm = build("blip_2", "blip_2", batch_size=2)
     ones = [[user(image(i), QUESTION)] for i in (1, 2)]
     several = [user(image(1), image(2), QUESTION)]
-    found = [scores(lm, one, kind="match")[0] for one in ones]
-    assert scores(lm, several, kind="match") == pytest.approx(found) and found[0] != found[1]
-    with pytest.raises(
-        VLMError,
-        match="doc 1: ValueError: 2 images, and the processor has no image placeholder.*_gr",
-    ):
+    scores_alone = [scores(lm, messages, kind="match")[0] for messages in ones]
+    assert scores(lm, several, kind="match") == pytest.approx(scores_alone)
+    assert scores_alone[0] != scores_alone[1]
+    message = "doc 1: ValueError: 2 images, and the processor has no image placeholder.*_gr"
+    with pytest.raises(VLMError, match=message):
         asked(lm, [ones[0], several], GREEDY)
 
 

@@ -191,7 +191,7 @@ def test_without_a_name_the_papers_scorer_is_taken(monkeypatch: pytest.MonkeyPat
     scored = explanations.score([row("a", 0, 0, "A storm", V2)], scheme_of(V2))
     assert scored is not None
     assert scored.name == "flute22"
-    notes.noted()
+    notes.take_failures()
 
 
 def test_an_interval_of_one_class() -> None:

@@ -103,7 +103,7 @@ class FixedScore(PairModel):
     def _load(self, dtype: torch.dtype) -> torch.nn.Module:
         return torch.nn.Identity()
 
-    def _computed(self, pairs: set[tuple[str, str]]) -> Iterator[dict[tuple[str, str], float]]:
+    def _compute(self, pairs: set[tuple[str, str]]) -> Iterator[dict[tuple[str, str], float]]:
         yield dict.fromkeys(pairs, self._score_of_pair)
 
 
@@ -247,9 +247,9 @@ def test_weights_out_of_reach_cost_no_output_and_are_told_once(
     monkeypatch.setenv("FIGLANG_SCORER", "vflute25")
     monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", str(tmp_path))
     (tmp_path / "deberta-xlarge-mnli").mkdir()
-    notes.noted()
+    notes.take_failures()
     results = evaluate("figlang_mini", Says(*ANSWERS), limit=10)
-    assert notes.noted() == [MISSING]
+    assert notes.take_failures() == [MISSING]
     assert len(results["samples"]["figlang_mini"]) == 10
     assert metric_names(results) == OF_LABELS
     about_scores = "figlang_tasks: explanations"
@@ -274,10 +274,10 @@ def test_a_scoring_that_breaks_off_costs_no_run_and_one_interrupt_ends_that_of_a
         raise error
 
     monkeypatch.setattr(Scorer, "score", fail)
-    notes.noted()
+    notes.take_failures()
     results = evaluate(["figlang_mini", "figlang_mini_flute"], "figlang_random", limit=10)
     assert len(scored_texts) == times
-    assert MISSING in notes.noted()
+    assert MISSING in notes.take_failures()
     assert "acc@0,none" in results["results"]["figlang_mini_flute"]
     not_scored = "explanations were not scored"
     messages = [message for message in warnings_of_loguru if not_scored in message]
@@ -314,16 +314,18 @@ def test_a_task_of_another_shape_costs_no_run(
         f"include: {tasks_dir()}/mini/figlang_mini.yaml\ntask: odd\nprocess_results: !function"
         f" mine.odd\nmetadata: [{{version: 1.0}}]\n{metrics}"
     )
-    notes.noted()
+    notes.take_failures()
     results = evaluate("odd", Says(*ANSWERS), include_path=str(tmp_path), limit=5)
     assert len(results["samples"]["odd"]) == 5
     assert "versions" in results["configs"]["odd"]["metadata"][1]
     if metrics:
-        assert notes.noted() == []
+        assert notes.take_failures() == []
         table = results["results"]["odd"]
         assert table["mine,none"] == 2
         assert 0 < table["acc,none"] < 1
     else:
-        assert notes.noted() == ["odd: no records, so that its metrics are missing, see the log"]
+        assert notes.take_failures() == [
+            "odd: no records, so that its metrics are missing, see the log"
+        ]
         no_record = "returns no record under `sample`, of which f1@0, "
         assert any(no_record in warning for warning in warnings_of_loguru)

@@ -167,11 +167,11 @@ def test_rotations_count_once_and_a_ranking_that_lacks_pictures_does_not_count()
 
 def test_a_measure_that_fails_costs_itself_alone() -> None:
     broken = Measure("broken", "Fails.", "this test", value_of_record=lambda record: 1 / 0)
-    notes.noted()
+    notes.take_failures()
     estimates = evaluate([record(1), record(2)], Measures.of(ACC, broken), in_run=True)
     assert math.isnan(estimates["broken"][OVERALL].value)
     assert estimates["acc"][OVERALL].value == 1
-    assert notes.noted() == ["broken failed; its value is NaN, see the log"]
+    assert notes.take_failures() == ["broken failed; its value is NaN, see the log"]
     saved = to_json(estimates)
     assert "broken" not in saved["values"]
     assert failed_metrics(saved) == ("broken",)
@@ -244,11 +244,11 @@ def test_lm_eval_gets_records_with_the_numbers_and_saves_facts_of_the_run() -> N
 
     sent_to_another_process = pickle.loads(pickle.dumps(dict(documents[1].items())["acc"]))
     assert sent_to_another_process == JudgedAnswer(records[1], None)
-    notes.noted()
+    notes.take_failures()
     no_answers = [object()]
     value = entries[0]["aggregation"](no_answers)
     assert math.isnan(value), "an error in an aggregator would cost the whole run"
-    assert notes.noted() == ["acc failed; its value is NaN, see the log"]
+    assert notes.take_failures() == ["acc failed; its value is NaN, see the log"]
     assert saved_facts == {}
 
 

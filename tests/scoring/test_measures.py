@@ -144,4 +144,4 @@ def test_the_parts_that_benchmarks_name_are_scopes_of_measures() -> None:
         if measure.scopes is not None:
             scopes.update(measure.scopes.names)
     for benchmark in benchmarks().values():
-        assert {*benchmark.parts.of, *benchmark.parts.in_short} <= scopes
+        assert {*benchmark.parts.by_scope, *benchmark.parts.in_short} <= scopes

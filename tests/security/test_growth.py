@@ -25,7 +25,7 @@ from figlang_tasks.benchmarks.nycc import parse as nycc
 from figlang_tasks.benchmarks.nykms import parse as nykms
 from figlang_tasks.core import redaction, score_requests
 from figlang_tasks.core.errors import DataError
-from figlang_tasks.core.text import latex, printable, table, without_paths
+from figlang_tasks.core.text import latex, markdown_table, printable, without_paths
 from figlang_tasks.judge.server import last_object
 from figlang_tasks.metrics import captions as caption_metrics
 from figlang_tasks.metrics import overlap
@@ -67,7 +67,7 @@ FURTHER: dict[str, Reader] = {
     "latex": latex,
     "metrics, tokens of captions": caption_metrics.tokenize,
     "metrics, relaxed match": partial(overlap.relaxed_match, reference="a"),
-    "table": lambda text: table([["a", "b"], [text, text]]),
+    "table": lambda text: markdown_table([["a", "b"], [text, text]]),
 }
 ALL = READERS | TEXTS | FURTHER
 

@@ -1,6 +1,4 @@
-"""Writes folders in the layout of the IRFL repository on the hub: given tables, and drawn pictures
-in a real zip.
-"""
+"""Writes folders like IRFL's repository on the hub: tables, and drawn pictures in a real zip."""
 
 from __future__ import annotations
 
@@ -25,32 +23,29 @@ def uuid(number: int) -> str:
 
 
 def write_table(folder: Path, name: str, rows: Sequence[Mapping[str, object]]) -> Path:
-    """Write a table by its name on the hub (``idiom-detection-task``); values that are no text
-    become JSON.
-    """
+    """Write a table, ``idiom-detection-task`` for example; values that are no text become JSON."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / (name.replace("-", "_") + ".csv")
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
         for row in rows:
-            cells = {
-                key: value if isinstance(value, str) else json.dumps(value)
-                for key, value in row.items()
-            }
+            cells: dict[str, str] = {}
+            for column, value in row.items():
+                cells[column] = value if isinstance(value, str) else json.dumps(value)
             writer.writerow(cells)
     return path
 
 
 def metaphor_row(
-    first: int = 0, phrase: str = "time is a thief", **changed: object
+    first: int = 0, phrase: str = "time is a thief", **changed_columns: object
 ) -> dict[str, object]:
     """A row of the metaphor detection table with the images `first` (the answer) to `first` + 3."""
     uuids = [uuid(first + offset) for offset in range(4)]
     categories = ["figurative", "literal", "literal", "none"]
-    metadata = [
-        {"uuid": each, "category": kind} for each, kind in zip(uuids, categories, strict=True)
-    ]
+    metadata: list[dict[str, str]] = []
+    for picture_uuid, category in zip(uuids, categories, strict=True):
+        metadata.append({"uuid": picture_uuid, "category": category})
     row = {
         "distractors": uuids[1:],
         "answer": uuids[:1],
@@ -59,11 +54,11 @@ def metaphor_row(
         "type": "figurative",
         "phrase": phrase,
     }
-    return row | changed
+    return row | changed_columns
 
 
 def table_of(name: str) -> list[dict[str, object]]:
-    """Valid rows, as many as were published."""
+    """Valid rows of a table, as many as were published."""
     count = ROWS[name] or 8
     roles = [None, "source", "target", None]
     metadata = [{"uuid": uuid(number), "sub_category": role} for number, role in enumerate(roles)]
@@ -81,8 +76,10 @@ def table_of(name: str) -> list[dict[str, object]]:
         }
         return [row | {"type": "FvsPL", "phrase": "x", "definition": ["y"]}] * count
     row = metaphor_row(phrase="x", images_metadata=metadata, definition=["y"])
-    kinds = ROWS_OF_TYPES.get(name, {"figurative": count})
-    return [row | {"type": kind} for kind, number in kinds.items() for _ in range(number)]
+    rows: list[dict[str, object]] = []
+    for row_type, row_count in ROWS_OF_TYPES.get(name, {"figurative": count}).items():
+        rows += [row | {"type": row_type}] * row_count
+    return rows
 
 
 def valid(folder: Path) -> Path:
@@ -109,11 +106,10 @@ def write_pictures(folder: Path, uuids: Iterable[str]) -> Path:
     """Write ``IRFL_images.zip``; many uuids share the bytes of a few drawn pictures."""
     path = folder / "IRFL_images.zip"
     with zipfile.ZipFile(path, "w") as archive:
-        for number, each in enumerate(sorted(uuids)):
-            kind = zipfile.ZIP_DEFLATED if number % 2 else zipfile.ZIP_STORED
-            archive.writestr(
-                f"images/{each}.jpeg", drawn()[number % len(drawn())], compress_type=kind
-            )
+        for number, picture_uuid in enumerate(sorted(uuids)):
+            compression = zipfile.ZIP_DEFLATED if number % 2 else zipfile.ZIP_STORED
+            content = drawn()[number % len(drawn())]
+            archive.writestr(f"images/{picture_uuid}.jpeg", content, compress_type=compression)
     return path
 
 

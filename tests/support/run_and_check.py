@@ -41,6 +41,6 @@ def preflight(config: Mapping[str, Any]) -> None:
 
 def report(benchmark: Benchmark) -> tuple[list[str], list[str]]:
     """What ``figlang data check`` says, and the faults in it."""
-    hub.look_again()
+    hub.clear_caches()
     with downloading_nothing():
         return check(benchmark, requests_of(benchmark.name))

@@ -1,6 +1,4 @@
-"""Writes folders in the layout of the V-FLUTE dataset on the hub, with drawn pictures in place of
-the real ones.
-"""
+"""Writes folders like V-FLUTE's repository on the hub, with drawn pictures for the real ones."""
 
 from __future__ import annotations
 
@@ -27,9 +25,7 @@ FEATURES = Features({"image": Image(), **{name: Value("string") for name in TEXT
 
 
 class VFluteRow(NamedTuple):
-    """A row as on the hub, with the id and the prompt that only the released CSV of the test split
-    has.
-    """
+    """A row as on the hub, with id and prompt, which only the released CSV of the test rows has."""
 
     id: str
     claim: str
@@ -41,29 +37,35 @@ class VFluteRow(NamedTuple):
 
 
 def released_csv() -> Path:
-    """Where the released CSV of the test split lies beside a checkout, if it is there at all."""
+    """The path of the released test rows beside the checkout; they may not be there."""
     return Path(__file__).resolve().parents[3] / "shared" / "data" / "vflute_test.csv"
 
 
 def released_test_rows(csv_path: Path) -> list[VFluteRow]:
-    """The test split in hub order: rows of the source vismet are metaphors there; the CSV calls
-    some simile.
+    """The released test rows as on the hub, in its order.
+
+    Rows of the source vismet are all metaphors there; the CSV calls some of them similes.
     """
+    rows: list[VFluteRow] = []
     with csv_path.open(encoding="utf-8", newline="") as stream:
-        rows = [
-            VFluteRow(
-                **{
-                    name: record[name]
-                    for name in ("id", "claim", "label", "explanation", "source_dataset")
-                },
-                phenomenon=(
-                    "metaphor" if record["source_dataset"] == "vismet" else record["phenomenon"]
-                ),
-                prompt=record["prompt"].replace("REPLACE_CLAIM", f'"{record["claim"]}"'),
+        for cells in csv.DictReader(stream):
+            is_vismet = cells["source_dataset"] == "vismet"
+            row = VFluteRow(
+                id=cells["id"],
+                claim=cells["claim"],
+                label=cells["label"],
+                explanation=cells["explanation"],
+                phenomenon="metaphor" if is_vismet else cells["phenomenon"],
+                source_dataset=cells["source_dataset"],
+                prompt=cells["prompt"].replace("REPLACE_CLAIM", f'"{cells["claim"]}"'),
             )
-            for record in csv.DictReader(stream)
-        ]
-    return sorted(rows, key=lambda row: int(row.id.rpartition("-")[2]))
+            rows.append(row)
+    return sorted(rows, key=_row_index)
+
+
+def _row_index(row: VFluteRow) -> int:
+    """The index of a row in its split, the last part of its id (muse-test-7)."""
+    return int(row.id.rpartition("-")[2])
 
 
 _CLAIMS = {  # invented, in the forms that the sources of the dataset have
@@ -78,13 +80,15 @@ _CLAIMS = {  # invented, in the forms that the sources of the dataset have
 
 
 def synthetic_rows(split: str, count: int) -> list[VFluteRow]:
-    """Invented rows of every source, with both labels except for nycartoons, which has only
-    entailment.
-    """
-    kinds = [(*kind, label) for kind in _CLAIMS for label in ("entailment", "contradiction")][:-1]
-    rows = []
+    """Invented rows of every source, with both labels; nycartoons has entailment alone."""
+    combinations: list[tuple[str, str, str]] = []
+    for source, phenomenon in _CLAIMS:
+        combinations.append((source, phenomenon, "entailment"))
+        if source != "nycartoons":
+            combinations.append((source, phenomenon, "contradiction"))
+    rows: list[VFluteRow] = []
     for index in range(count):
-        source, phenomenon, label = kinds[index % len(kinds)]
+        source, phenomenon, label = combinations[index % len(combinations)]
         claim = _CLAIMS[source, phenomenon].format(index)
         explanation = f"The image of number {index} is about a {phenomenon}, hence {label}."
         rows.append(
@@ -96,31 +100,28 @@ def synthetic_rows(split: str, count: int) -> list[VFluteRow]:
 def write_vflute_repo(
     folder: Path, rows_by_split: Mapping[str, Sequence[VFluteRow]], *, image_size: int = 64
 ) -> None:
-    """Write splits as they lie on the hub, ``data/SPLIT-0000x-of-0000y.parquet``, the train split
-    in three files.
-    """
+    """Write splits as on the hub, ``data/SPLIT-0000x-of-0000y.parquet``: train in three files."""
     (folder / "data").mkdir(parents=True)
     for split, rows in rows_by_split.items():
-        data: dict[str, list[object]] = {
-            name: [getattr(row, name) for row in rows] for name in TEXT_COLUMNS
-        }
-        data["image"] = []
+        columns: dict[str, list[object]] = {"image": []}
+        for name in TEXT_COLUMNS:
+            columns[name] = [getattr(row, name) for row in rows]
         for row in rows:
             picture = io.BytesIO()
             drawing(row.id, image_size).save(picture, "PNG", compress_level=1)
-            data["image"].append({"bytes": picture.getvalue(), "path": f"{row.id}.png"})
-        table = pa.table({name: data[name] for name in FEATURES}, schema=FEATURES.arrow_schema)
-        parts = 3 if split == "train" else 1
-        for part in range(parts):
-            first, end = (len(rows) * number // parts for number in (part, part + 1))
+            columns["image"].append({"bytes": picture.getvalue(), "path": f"{row.id}.png"})
+        in_order = {name: columns[name] for name in FEATURES}
+        table = pa.table(in_order, schema=FEATURES.arrow_schema)
+        file_count = 3 if split == "train" else 1
+        for number in range(file_count):
+            start = len(rows) * number // file_count
+            end = len(rows) * (number + 1) // file_count
+            path = folder / "data" / f"{split}-{number:05d}-of-{file_count:05d}.parquet"
             # Row groups of 100, as the hub's own tool writes tables with images.
-            path = folder / "data" / f"{split}-{part:05d}-of-{parts:05d}.parquet"
-            pq.write_table(table.slice(first, end - first), path, row_group_size=100)
+            pq.write_table(table.slice(start, end - start), path, row_group_size=100)
 
 
 def valid(folder: Path) -> None:
-    """Write rows of the user in the place of V-FLUTE's, and beside them a dataset in V-FLUTE's own
-    layout.
-    """
+    """Write rows of the user in the place of V-FLUTE's, and figlang_mini beside them."""
     template.template(folder / "V-FLUTE")
     shutil.copytree(mini.DATA_DIR, folder / "figlang_mini")

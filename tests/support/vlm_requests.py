@@ -10,8 +10,8 @@ from lmms_eval.api.instance import Instance
 from PIL import Image
 
 from figlang_tasks.core.score_requests import KEY, read_answer
-from figlang_tasks.models import vlm
 from figlang_tasks.models.vlm import FigLangVLM
+from figlang_tasks.models.vlm_conversations import Conversation
 
 Build = Callable[..., FigLangVLM]
 GREEDY: dict[str, Any] = {
@@ -74,11 +74,13 @@ def scores(lm: FigLangVLM, messages: list[dict], **request: Any) -> list[float]:
     return found
 
 
-def made(lm: FigLangVLM, messages: list[dict]) -> tuple[vlm.Prompt, Any]:
-    """The prompt of messages, and its tensors."""
+def made(lm: FigLangVLM, messages: list[dict]) -> tuple[Conversation, Any]:
+    """The conversation of messages with its prompt, and its tensors."""
     lm.task_dict = {"probe": {"test": [{}]}}
-    (prompt,), inputs = lm.tensors_of(lm.prompts_of(0, instance(messages, GREEDY)))
-    return prompt, inputs
+    (conversation,), inputs = lm.input_maker.make(
+        lm.conversations_of(0, instance(messages, GREEDY))
+    )
+    return conversation, inputs
 
 
 CONVERSATIONS = [

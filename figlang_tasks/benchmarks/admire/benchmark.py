@@ -11,7 +11,7 @@ BENCHMARK = Benchmark(
     name="admire",
     version="4-0",
     prompt_hash="094b9c167cde",
-    about="which picture shows this compound?",
+    summary="which picture shows this compound?",
     citation="""\
 @inproceedings{pickard-etal-2025-admire,
   title = {{SemEval}-2025 Task 1: {AdMIRe} - Advancing Multimodal Idiomaticity Representation},

@@ -9,7 +9,7 @@ from functools import partial
 from figlang_tasks.answers.choices import Choices
 from figlang_tasks.answers.option import option
 from figlang_tasks.answers.text import Answer
-from figlang_tasks.answers.verdict import Evidence, Read, by_marks, decide, opened
+from figlang_tasks.answers.verdict import Evidence, Read, decide, find_answer, read_marked_parts
 from figlang_tasks.answers.words import REFUSAL, is_said
 from figlang_tasks.benchmarks.admire.ranking_forms import (
     are_counted_down,
@@ -58,7 +58,7 @@ def ranking(output: str | None, count: int) -> Read[tuple[int, ...]]:
     What is negated, hedged or asked is not read, nor is an order of some pictures or one with ties.
     A "final" ranking counts before others.
     """
-    return by_marks(output, partial(_ranking, count=count))
+    return read_marked_parts(output, partial(_ranking, count=count))
 
 
 def _ranking(answer: Answer, count: int) -> Read[tuple[int, ...]]:
@@ -110,9 +110,9 @@ def _decide(answer: Answer, rankings: list[Evidence], count: int) -> Read[tuple[
 def _introduction(answer: Answer, ranking: Evidence) -> str:
     """The words before a ranking in its sentence, or the line above it if that ends in a colon."""
     around = answer.around(ranking.start, ranking.end)
-    if _WORD.search(around.before):
-        return around.before
-    line = _LINE_ABOVE.search(around.back)
+    if _WORD.search(around.sentence_before):
+        return around.sentence_before
+    line = _LINE_ABOVE.search(around.text_before)
     return line[1] if line else ""
 
 
@@ -121,7 +121,7 @@ def _is_meant(answer: Answer, ranking: Evidence, introduction: str) -> bool:
     announced or alone.
     """
     around = answer.around(ranking.start, ranking.end)
-    if around.asked or _DENIED.search(introduction):
+    if around.is_in_question or _DENIED.search(introduction):
         return False
     if ranking.rule != "list":
         return True
@@ -129,7 +129,10 @@ def _is_meant(answer: Answer, ranking: Evidence, introduction: str) -> bool:
     is_in_order = list(ranking.value) == sorted(ranking.value)
     is_doubtful = is_in_order or answer.text[ranking.end - 1].isdigit()
     if not introduction:
-        return bool(_ENDS.match(around.behind) or (_ASIDE.match(around.behind) and not is_in_order))
+        return bool(
+            _ENDS.match(around.sentence_after)
+            or (_ASIDE.match(around.sentence_after) and not is_in_order)
+        )
     names_ranking = _RANKING.search(introduction)
     if names_ranking and _SAYS.search(introduction):
         return True
@@ -161,7 +164,7 @@ def sequence(output: str | None, count: int) -> tuple[Read[int], Read[str]]:
     Each is looked for in its field ("Image: B", "Sense: literal"), or in the whole answer where it
     has no such field.
     """
-    answer = opened(output)
+    answer = find_answer(output)
     if isinstance(answer, Read):
         return answer, answer
     fields = _fields(answer)
@@ -190,6 +193,6 @@ def _senses(answer: Answer) -> Iterator[Evidence]:
     """Yield each sense that an answer names and does not deny."""
     for word, around in answer.mentions(_SENSE, _EITHER):
         # "not literal but idiomatic" denies the first alone
-        before = around.before.replace("literal", "")
-        if is_said(before, around.behind) and not _NAO.search(around.before):
+        before = around.sentence_before.replace("literal", "")
+        if is_said(before, around.sentence_after) and not _NAO.search(around.sentence_before):
             yield Evidence("idiomatic" if word["idiomatic"] else "literal", *word.span(), "word")

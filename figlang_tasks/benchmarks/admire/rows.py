@@ -30,7 +30,7 @@ SEED = 2025
 NAME = re.compile(r"""['"]([^'"]+)['"]""")  # in a list as Python writes it
 
 
-@hub.kept(maxsize=8)
+@hub.cached(maxsize=8)
 def load(dataset: str, table: str, shown: str, check_images: bool = True) -> datasets.Dataset:
     """The documents of a table (a key of `ROWS`); of ``*_both`` the two of each compound stand
     together.
@@ -55,7 +55,7 @@ def load(dataset: str, table: str, shown: str, check_images: bool = True) -> dat
             {"dataset": dataset, "id": f"{each}-{number}"} | row for number, row in enumerate(rows)
         ]
         faults += wrong
-    row_files.end_with_the_first(
+    row_files.raise_first_fault(
         faults if faults or documents else [f"{dataset}/{table} has no rows"], "admire"
     )
     if table in BOTH:
@@ -137,8 +137,8 @@ def _read(
             images.check({"path": picture}, where, dataset)
         return found | {"paths": paths}
 
-    lines = row_files.lines(path, ["compound", "sentence_type", label])
-    return row_files.valid(lines, document, lambda found: f"compound {found['compound']}")
+    lines = row_files.read_rows(path, ["compound", "sentence_type", label])
+    return row_files.validate_rows(lines, document, lambda found: f"compound {found['compound']}")
 
 
 def _target(
@@ -164,10 +164,12 @@ def _target(
     )
 
 
-@hub.kept(maxsize=2)
+@hub.cached(maxsize=2)
 def _targets(root: Path, label: str) -> list[tuple[str, dict[str, Any]]]:
     """The rows of all files of targets, each with its place."""
-    lines = [line for path in sorted(root.rglob("*targets*.tsv")) for line in row_files.lines(path)]
+    lines = [
+        line for path in sorted(root.rglob("*targets*.tsv")) for line in row_files.read_rows(path)
+    ]
     needed = {"compound", "sentence_type", label}
     return [
         (place, row) for place, row in lines if not isinstance(row, str) and needed <= row.keys()

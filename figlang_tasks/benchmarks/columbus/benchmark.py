@@ -9,7 +9,7 @@ BENCHMARK = Benchmark(
     name="columbus",
     version="2-1",
     prompt_hash="f3ca24b6cf1e",
-    about="which phrase does a rebus convey?",
+    summary="which phrase does a rebus convey?",
     citation="""\
 @article{kraaijveld2024columbus,
   title = {{COLUMBUS}: Evaluating {COgnitive} Lateral Understanding through Multiple-choice {reBUSes}},

@@ -41,7 +41,7 @@ def here() -> hub.Snapshot:
     return hub.snapshot(source_of(NAME), ["metadata.jsonl", "images/*"])
 
 
-@hub.kept(maxsize=8)
+@hub.cached(maxsize=8)
 def load(dataset: str, order: str, graph: bool = False) -> datasets.Dataset:
     """The `documents` of the release in `here`."""
     return documents(here(), dataset, order, graph)
@@ -66,7 +66,7 @@ def documents(
     if order not in ORDERS:
         raise DataError(f"dataset_name: order={order}; valid: {', '.join(ORDERS)}")
     rows, faults = read(found.folder)
-    row_files.end_with_the_first(faults, "columbus")
+    row_files.raise_first_fault(faults, "columbus")
     part = [
         RELEASES[len(rows)],
         *(["published"] if order == "published" else []),
@@ -93,7 +93,7 @@ def read(folder: Path) -> tuple[list[dict[str, Any]], list[str]]:
         ]
     else:
         table = folder / "metadata.jsonl"
-        lines = list(row_files.lines(table))
+        lines = list(row_files.read_rows(table))
     pictures = folder / "results" / "benchmark" / "images"
 
     def row(values: Any, where: str) -> dict[str, Any]:
@@ -102,7 +102,7 @@ def read(folder: Path) -> tuple[list[dict[str, Any]], list[str]]:
             made["kind"] = "icon" if made["id"].endswith("_icon") else "text"
         return made
 
-    found, faults = row_files.valid(lines, row, lambda made: made["id"])
+    found, faults = row_files.validate_rows(lines, row, lambda made: made["id"])
     if len(lines) not in RELEASES:
         sizes = " or ".join(f"{count:,} ({name})" for count, name in RELEASES.items())
         faults = [f"{table} has {len(lines)} rows, must have {sizes}. {USE_THE_RELEASE}", *faults]

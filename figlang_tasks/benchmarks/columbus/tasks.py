@@ -111,7 +111,7 @@ def record_of_scores(doc: Document, scores: list[float]) -> PuzzleRecord:
     """The record of a choice by scores. A tie is a wrong answer; the released code takes the first
     of equals.
     """
-    best = ranking.best_place(scores)
+    best = ranking.index_of_best(scores)
     letter = None if best is None else LETTERS[best]
     return _record(doc, letter, LETTERS[scores.index(max(scores))], "scores", "argmax", scores)
 

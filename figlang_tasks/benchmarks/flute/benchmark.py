@@ -10,7 +10,7 @@ BENCHMARK = Benchmark(
     name="flute",
     version="6-0",
     prompt_hash="beefc3e73f83",
-    about="does a text entail another, and why?",
+    summary="does a text entail another, and why?",
     citation="""\
 @inproceedings{chakrabarty-etal-2022-flute,
   title = {{FLUTE}: Figurative Language Understanding through Textual Explanations},

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 
 from figlang_tasks.answers.entailment import Label, entailment
 from figlang_tasks.answers.text import Answer
-from figlang_tasks.answers.verdict import Read, opened
+from figlang_tasks.answers.verdict import Read, find_answer
 from figlang_tasks.answers.yes_no import yes_no
 from figlang_tasks.scoring.explained import Explained
 
@@ -51,7 +51,7 @@ def parse_official(output: str | None, prompt: Prompt = "v2") -> Explained:
     found = _released(output) if prompt == "v2" and isinstance(output, str) else None
     if found is not None:
         return found
-    answer = opened(output)
+    answer = find_answer(output)
     if isinstance(answer, Read):
         return Explained(None, answer.status, answer.rule, None if output is None else "")
     return _opening(answer, prompt) or Explained(None, "unreadable", "none", answer.raw)

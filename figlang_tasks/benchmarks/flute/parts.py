@@ -5,4 +5,4 @@ from __future__ import annotations
 from figlang_tasks.benchmarks.flute.rows import PARAPHRASE_AND_SARCASM
 from figlang_tasks.core.presentation import Part, Parts
 
-PARTS = Parts(of={PARAPHRASE_AND_SARCASM: Part("paraphrase + sarcasm")})
+PARTS = Parts(by_scope={PARAPHRASE_AND_SARCASM: Part("paraphrase + sarcasm")})

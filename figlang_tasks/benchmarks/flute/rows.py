@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any
 from loguru import logger
 
 from figlang_tasks.benchmarks.flute.counts import BLIND_ROWS, HELDOUT_SIZES
-from figlang_tasks.core import hub, row_files
+from figlang_tasks.core import hub, parquet_files, row_files
 from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
-from figlang_tasks.core.exemplars import drawn
+from figlang_tasks.core.exemplars import draw_exemplars
 from figlang_tasks.core.text import LONE_SURROGATE
-from figlang_tasks.metrics.intervals import linked
+from figlang_tasks.metrics.units import link_rows
 
 if TYPE_CHECKING:
     import datasets
@@ -98,7 +98,7 @@ def _sha256(*texts: str) -> str:
 # --- documents ---
 
 
-@hub.kept(maxsize=8)
+@hub.cached(maxsize=8)
 def load(name: str, part: str, prompt: str = "v2", scorer: str = "") -> datasets.Dataset:
     """The documents of one part of a dataset.
 
@@ -158,7 +158,7 @@ def load(name: str, part: str, prompt: str = "v2", scorer: str = "") -> datasets
 EXEMPLAR_SEED = 42
 
 
-@hub.kept(maxsize=4)
+@hub.cached(maxsize=4)
 def exemplars(name: str, count: int, prompt: str) -> tuple[dict[str, Any], ...]:
     """Few-shot exemplars of the part ``rest``, drawn over the figurative types and the labels.
 
@@ -175,7 +175,9 @@ def exemplars(name: str, count: int, prompt: str) -> tuple[dict[str, Any], ...]:
         [document["report_group"] for document in shown],
         [document["label"] for document in shown],
     )
-    shots = [shown[place] for place in drawn(types, labels, tuple(LABELS), count, EXEMPLAR_SEED)]
+    shots = [
+        shown[place] for place in draw_exemplars(types, labels, tuple(LABELS), count, EXEMPLAR_SEED)
+    ]
     logger.info(f"figlang_tasks: {count} exemplars: {', '.join(shot['id'] for shot in shots)}")
     return tuple(shots)
 
@@ -202,7 +204,7 @@ def families(rows: Sequence[Pair]) -> list[list[int]]:
     """
     found: dict[int, list[int]] = {}
     for number, first in enumerate(
-        linked([(*row.sentences, (row.portion, row.source_id)) for row in rows])
+        link_rows([(*row.sentences, (row.portion, row.source_id)) for row in rows])
     ):
         found.setdefault(first, []).append(number)
     return list(found.values())
@@ -255,7 +257,7 @@ def _released(name: str) -> tuple[Sequence[Pair], str]:
     origin = source_of(name)
     snapshot = hub.snapshot(origin, ["README.md", "*.parquet", "*.jsonl"])
     where, lines = _lines(origin, snapshot.folder)
-    rows, faults = row_files.valid(lines, _pair)
+    rows, faults = row_files.validate_rows(lines, _pair)
     faults = [f"{fault}. {hub.USE_THE_RELEASE}" for fault in faults]
     total = len(rows) + len(faults)
     if total != (published := origin.splits["train"]):
@@ -263,15 +265,15 @@ def _released(name: str) -> tuple[Sequence[Pair], str]:
             f"{where} has {total} rows, the published train split has {published}. To run fewer"
             f" rows use --limit. {hub.USE_THE_RELEASE}"
         )
-    row_files.end_with_the_first(faults, "flute")
+    row_files.raise_first_fault(faults, "flute")
     return rows, snapshot.revision
 
 
 def _lines(origin: hub.Source, folder: Path) -> tuple[str, Iterable[tuple[str, Any]]]:
-    """The place of the train split, and its rows as `row_files.valid` takes them."""
-    if parquet := hub.split_files(origin.name, "train", folder):
+    """The place of the train split, and its rows as `row_files.validate_rows` takes them."""
+    if parquet := parquet_files.split_files(origin.name, "train", folder):
         where = f"{origin.name}: {parquet[0].parent}/train-*.parquet"
-        table = hub.read_parquet(parquet, COLUMNS, where)
+        table = parquet_files.read_parquet(parquet, COLUMNS, where)
         return where, ((f"{where}, row {number}", values) for number, values in enumerate(table))
     files = sorted(folder.glob("**/*train*.jsonl"))
     if len(files) != 1:
@@ -282,7 +284,7 @@ def _lines(origin: hub.Source, folder: Path) -> tuple[str, Iterable[tuple[str, A
             f" {origin.page if origin.repository else ''}; there is"
             f" {', '.join(path.name for path in files) or 'none'}"
         )
-    return f"{origin.name}: {files[0]}", row_files.lines(files[0], COLUMNS)
+    return f"{origin.name}: {files[0]}", row_files.read_rows(files[0], COLUMNS)
 
 
 def _pair(values: Mapping[str, Any], where: str) -> Pair:
@@ -328,7 +330,7 @@ def load_blind() -> datasets.Dataset:
             " competition 5908), which the dataset on the hub does not contain: put it at"
             f" ${hub.DATA_DIR_VARIABLE}/FLUTE/{BLIND_FILE}"
         )
-    rows, faults = row_files.valid(row_files.lines(path, BLIND_COLUMNS), _blind)
+    rows, faults = row_files.validate_rows(row_files.read_rows(path, BLIND_COLUMNS), _blind)
     faults = [f"{fault}. Use the file as it was published." for fault in faults]
     numbers = [row["codalab_id"] for row in rows]
     if not faults and numbers != [*range(BLIND_ROWS)]:
@@ -337,7 +339,7 @@ def load_blind() -> datasets.Dataset:
             f" (codalab_id), these {len(rows)} are not. Use the file as it was published; to try"
             " out fewer rows use --limit."
         )
-    row_files.end_with_the_first(faults, "flute")
+    row_files.raise_first_fault(faults, "flute")
     return datasets.Dataset.from_dict(
         {
             "dataset": ["FLUTE"] * len(rows),

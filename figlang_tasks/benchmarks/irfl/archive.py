@@ -92,7 +92,7 @@ class Pictures:
         return images.decode({"bytes": content}, f"{location}, picture {uuid}")
 
 
-@hub.kept(maxsize=2)
+@hub.cached(maxsize=2)
 def pictures(dataset: str) -> Pictures:
     """The pictures of a dataset, ``IRFL`` or ``figlang_mini_irfl``.
 

@@ -10,7 +10,7 @@ BENCHMARK = Benchmark(
     name="irfl",
     version="5-1",
     prompt_hash="32de4d05a64b",
-    about="which picture shows what a phrase says?",
+    summary="which picture shows what a phrase says?",
     citation="""\
 @inproceedings{yosef-etal-2023-irfl,
   title = {{IRFL}: Image Recognition of Figurative Language},

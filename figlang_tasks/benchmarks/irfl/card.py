@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from figlang_tasks.benchmarks.irfl import tasks
 from figlang_tasks.benchmarks.irfl.records import DetectionRecord, RetrievalRecord
 from figlang_tasks.benchmarks.irfl.rows import LETTERS, figurative_type
-from figlang_tasks.core.card import OPEN, Answer, Card, Shown, no_choice, outcome
+from figlang_tasks.core.card import OPEN, Answer, Card, CardPicture, no_choice, outcome
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.record import Document
 from figlang_tasks.metrics.ranking import precision_at_k
@@ -43,26 +43,26 @@ def card(data: DataId, records: Sequence[AnyRecord], document: Document) -> Card
     }
 
 
-def _ranked_pictures(images: Sequence[RetrievalRecord]) -> list[Shown]:
+def _ranked_pictures(images: Sequence[RetrievalRecord]) -> list[CardPicture]:
     """The pictures of a row of retrieval, numbered from 1."""
-    pictures: list[Shown] = []
+    pictures: list[CardPicture] = []
     for number, image in enumerate(images, start=1):
         pictures.append(_picture(image["uuid"], str(number), image["role"], image["positive"]))
     return pictures
 
 
-def _candidates(record: DetectionRecord) -> list[Shown]:
+def _candidates(record: DetectionRecord) -> list[CardPicture]:
     """The candidates of a row of detection, each with its letter."""
-    pictures: list[Shown] = []
+    pictures: list[CardPicture] = []
     for index, uuid in enumerate(record["candidates"]):
         is_right = index == record["answer"]
         pictures.append(_picture(uuid, LETTERS[index], record["roles"][index], is_right))
     return pictures
 
 
-def _picture(uuid: str, label: str, role: str, is_right: bool) -> Shown:
+def _picture(uuid: str, label: str, role: str, is_right: bool) -> CardPicture:
     """A picture of a card; only a right one has the field ``right``."""
-    picture = Shown(name=uuid, label=label, role=role)
+    picture = CardPicture(name=uuid, label=label, role=role)
     if is_right:
         picture["right"] = True
     return picture

@@ -70,6 +70,6 @@ def warn_of_incomplete_rows(
                 f" (--limit?) and left out of {metric}"
             )
         if not rows.complete:
-            notes.note(f"{metric} could not be computed: no row is complete (--limit?)")
+            notes.note_failure(f"{metric} could not be computed: no row is complete (--limit?)")
 
     return warn

@@ -54,7 +54,7 @@ CONFIGURATIONS = {
 _CSV_COLUMNS = ("distractors", "answer", "figurative_type", "type", "definition", "phrase")
 
 
-@hub.kept(maxsize=8)
+@hub.cached(maxsize=8)
 def load(dataset: str, name: str) -> Table:
     """The rows of a configuration, each an answer with distractors of the role ``random``.
 

@@ -41,7 +41,7 @@ def documents(request: Request, check_images: bool) -> datasets.Dataset:
     return load(request.dataset, request["table"], rotations=request.get("rotations") == "true")
 
 
-@hub.kept(maxsize=8)
+@hub.cached(maxsize=8)
 def load(dataset: str, table: str, rotations: bool = False) -> datasets.Dataset:
     """The documents of a table; its pictures are known to be in the archive.
 

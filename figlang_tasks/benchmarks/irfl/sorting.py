@@ -7,7 +7,7 @@ for the figures.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from figlang_tasks.core.optional_modules import Sorting
 
@@ -45,7 +45,7 @@ def _row_of_table_9(system: str, prompt_input: str, pictures: int, *shares: floa
     )
 
 
-TABLE_9: Mapping[str, object] = {
+TABLE_9: Mapping[str, Any] = {
     "source": "IRFL, arXiv 2303.15445, Table 9: 15 idioms, as the page images of version 1 have it",
     "rows": [
         _row_of_table_9("DALL-E", "idiom", 48, 0, 0, 0.31, 0.48, 0.19),

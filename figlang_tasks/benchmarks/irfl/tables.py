@@ -154,7 +154,7 @@ class _BaseCells(_PhraseCells):
 # --- tables ---
 
 
-@hub.kept(maxsize=16)
+@hub.cached(maxsize=16)
 def read_detection_table(dataset: str, table: str) -> Table:
     """The rows of a detection table: a phrase, its answer and three distractors.
 
@@ -245,11 +245,17 @@ def _warn_of_unknown_targets(table: Table) -> None:
         )
 
 
-@hub.kept(maxsize=16)
+@hub.cached(maxsize=16)
 def read_retrieval_table(dataset: str, table: str) -> Table:
     """The rows of a retrieval table: a phrase, its figurative images and its partial literal ones.
 
-    Args and errors are those of `read_detection_table`.
+    Args:
+        dataset: ``IRFL`` or ``figlang_mini_irfl``.
+        table: ``idiom-retrieval-task``, for example.
+
+    Raises:
+        DataError: there is no such table, or it has faults; the message has the first one.
+        PartMissing: the dataset's folder lacks the file.
     """
 
     def row_of(cells: _RetrievalCells, location: str) -> Row:
@@ -271,11 +277,17 @@ def read_retrieval_table(dataset: str, table: str) -> Table:
     return _read_table(dataset, table, _RetrievalCells, row_of)
 
 
-@hub.kept(maxsize=4)
+@hub.cached(maxsize=4)
 def read_base_table(dataset: str, table: str) -> Table:
-    """The rows of a base table such as ``idioms-dataset``: a phrase and one of its images.
+    """The rows of a base table: a phrase, one of its images, and the category of the image.
 
-    Args and errors are those of `read_detection_table`.
+    Args:
+        dataset: ``IRFL`` or ``figlang_mini_irfl``.
+        table: ``idioms-dataset``, for example.
+
+    Raises:
+        DataError: there is no such table, or it has faults; the message has the first one.
+        PartMissing: the dataset's folder lacks the file.
     """
 
     def row_of(cells: _BaseCells, location: str) -> Row:
@@ -343,16 +355,16 @@ def _read_table(
         """A row with all its cells checked."""
         if not has_definitions:
             cells = {**cells, "definition": None}
-        return row_of(row_files.checked(cells_model, cells, location), location)
+        return row_of(row_files.parse_row(cells_model, cells, location), location)
 
-    rows, row_faults = row_files.valid(row_files.lines(path, columns), checked_row)
+    rows, row_faults = row_files.validate_rows(row_files.read_rows(path, columns), checked_row)
     faults = [f"{fault}. {USE_THE_RELEASE}" for fault in row_faults]
     if not faults and not _is_row_count_valid(dataset, table, len(rows)):
         faults.append(
             f"{path} has {len(rows)} rows, the published one has {ROWS[table] or 'some'}."
             f" {USE_THE_RELEASE} To run fewer rows use --limit."
         )
-    row_files.end_with_the_first(faults, "irfl")
+    row_files.raise_first_fault(faults, "irfl")
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
     data_id = DataId(dataset, table, digest, revision=snapshot.revision)
     return Table(tuple(rows), str(data_id))

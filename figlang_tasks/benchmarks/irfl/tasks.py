@@ -45,7 +45,7 @@ from figlang_tasks.benchmarks.irfl.records import (
     new_retrieval_record,
 )
 from figlang_tasks.core import notes
-from figlang_tasks.core.benchmark import chosen
+from figlang_tasks.core.benchmark import row_range
 from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, turn_with_pictures_inside
@@ -88,7 +88,7 @@ def preflight(config: Mapping[str, Any], request: Request) -> None:
         ValueError: no row is complete.
     """
     row_of_document = list(rows.documents(request, check_images=True)["row"])
-    document_indices = chosen(len(row_of_document), config)  # by limit and offset
+    document_indices = row_range(len(row_of_document), config)  # by limit and offset
     document_counts = Counter(row_of_document)
     chosen_counts = Counter(row_of_document[index] for index in document_indices)
     for row, chosen_count in chosen_counts.items():
@@ -217,7 +217,7 @@ def detection_record_of_scores(doc: Document, scores: list[float]) -> DetectionR
         doc: the row.
         scores: the matching score of each candidate.
     """
-    best_image = ranking.best_place(scores)  # None for a tie
+    best_image = ranking.index_of_best(scores)  # None for a tie
     return new_detection_record(
         doc, choice=best_image, status="scores", rule="argmax", scores=scores
     )
@@ -240,7 +240,9 @@ def match_process_results(doc: Document, results: Sequence[str]) -> MetricValues
     is_in_words = record["scores"] is None and bool(output)
     if is_in_words:
         _report_no_scores()
-        notes.note("irfl_match: answers without matching scores have no accuracy, see the log")
+        notes.note_failure(
+            "irfl_match: answers without matching scores have no accuracy, see the log"
+        )
         record = {**record, "chosen": None, "status": "no_scores", "rule": ""}
     return task.values(doc, record)
 

@@ -105,7 +105,7 @@ def train(
     )
     test = _Images(test_documents, _features(dual_encoder, test_documents, phrase_only))
     training = _Images(documents, _features(dual_encoder, documents, phrase_only))
-    training = _without_shown(training, test.features.seen())
+    training = _without_shown(training, test.features.all_keys())
     if not training.documents:
         raise DataError(
             f"{dataset}: {BASE} has only pictures and phrases of {table}: nothing to train on"
@@ -194,7 +194,7 @@ def _train_and_write(
         "pair",
         settings=settings,
         trained_on=trained_on,
-        seen=training.features.seen(),
+        seen=training.features.all_keys(),
         weights=weights_by_seed,
         measured={"encoder": encoder_values, "seeds": values_by_seed},
     )
@@ -278,16 +278,16 @@ def _without_shown(training: _Images, test_keys: set[str]) -> _Images:
 
     Args:
         training: the training data.
-        test_keys: texts of the test, and keys of its images (`Features.seen`). Equal images have
-            equal keys, whatever their uuid is.
+        test_keys: texts of the test, and keys of its images (`Features.all_keys`). Equal images
+            have equal keys, whatever their uuid is.
     """
     kept_indices: list[int] = []
-    for index, training_keys in enumerate(training.features.shown()):
+    for index, training_keys in enumerate(training.features.keys_of_requests()):
         if test_keys.isdisjoint(training_keys):
             kept_indices.append(index)
-    plan = [training.features.plan[index] for index in kept_indices]
+    comparisons = [training.features.comparisons[index] for index in kept_indices]
     documents = [training.documents[index] for index in kept_indices]
-    return _Images(documents, replace(training.features, plan=plan))
+    return _Images(documents, replace(training.features, comparisons=comparisons))
 
 
 def _is_figurative(documents: Sequence[Document]) -> list[bool]:

@@ -218,7 +218,7 @@ def parse_annotation(fields: Mapping[str, Any], location: str) -> Annotation:
     """
     location_with_image = f"{location} ({fields.get('image')})"
     values = {**fields, "location of the line": location_with_image}
-    return row_files.checked(Annotation, values, location)
+    return row_files.parse_row(Annotation, values, location)
 
 
 # --- the file ---
@@ -244,7 +244,7 @@ class AnnotationSet(NamedTuple):
         return [row for row in self.rows if row.split == split and row.set in sets]
 
 
-@hub.kept(maxsize=4)
+@hub.cached(maxsize=4)
 def read(dataset: str) -> AnnotationSet:
     """Read the annotations of ``MetaCLUE`` or ``figlang_mini_metaclue``.
 
@@ -258,10 +258,10 @@ def read(dataset: str) -> AnnotationSet:
             f"there is no {path}: docs/cards/metaclue.md says how to write it, since none was"
             " released"
         )
-    rows, faults = row_files.valid(row_files.lines(path), parse_annotation, _image_key)
+    rows, faults = row_files.validate_rows(row_files.read_rows(path), parse_annotation, _image_key)
     if not rows and not faults:
         faults = [f"{path} has no rows: write one for each image (docs/cards/metaclue.md)"]
-    row_files.end_with_the_first(faults, "metaclue")
+    row_files.raise_first_fault(faults, "metaclue")
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
     return AnnotationSet(tuple(rows), snapshot.folder, snapshot.revision, digest)
 
@@ -275,7 +275,7 @@ def _image_key(row: Annotation) -> str:
 
 
 # The check of boxes needs the size, and so do the documents of both concepts.
-@hub.kept(maxsize=1 << 14)
+@hub.cached(maxsize=1 << 14)
 def picture_size(picture: Path, location: str) -> tuple[int, int]:
     """Width and height of an upright picture.
 

@@ -10,7 +10,7 @@ BENCHMARK = Benchmark(
     name="metaclue",
     version="5-0",
     prompt_hash="b17d07aa486c",
-    about="visual metaphors in advertisements",
+    summary="visual metaphors in advertisements",
     citation="""\
 @inproceedings{akula-etal-2023-metaclue,
   title = {{MetaCLUE}: Towards Comprehensive Visual Metaphors Research},

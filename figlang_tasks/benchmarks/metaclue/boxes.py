@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from figlang_tasks.answers.verdict import Read, opened
+from figlang_tasks.answers.verdict import Read, find_answer
 from figlang_tasks.answers.words import REFUSAL
 from figlang_tasks.benchmarks.metaclue.box_forms import find_boxes
 from figlang_tasks.benchmarks.metaclue.written_boxes import WrittenBox
@@ -87,7 +87,7 @@ def parse_boxes(
         names: more labels and the role of each, such as the concepts' own words; "primary" and
             "secondary" are always known.
     """
-    answer = opened(output)
+    answer = find_answer(output)
     if isinstance(answer, Read):  # The output has no answer.
         return answer
     labels = _Labels.of(names or {})

@@ -117,7 +117,7 @@ def images_with_metaphors(dataset: str, annotation_set: AnnotationSet) -> list[A
     return rows
 
 
-@hub.kept(maxsize=12)
+@hub.cached(maxsize=12)
 def draw(dataset: str, setting_name: str) -> list[Candidates]:
     """The candidates of each image in one of `SETTINGS`, in the order of the annotations.
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from figlang_tasks.answers.text import Answer
-from figlang_tasks.answers.verdict import Read, opened
+from figlang_tasks.answers.verdict import Read, find_answer
 from figlang_tasks.answers.words import REFUSAL
 
 
@@ -58,7 +58,7 @@ def parse_official(output: str | None) -> Read[Statement]:
     concept. A caption without them has no statement: "The score of 0 is given if parsing fails".
     No code was released; that the first "as" counts is inferred.
     """
-    answer = opened(output)
+    answer = find_answer(output)
     if isinstance(answer, Read):  # The output has no answer.
         return answer
     text = _line(answer)
@@ -136,7 +136,7 @@ def parse_caption(output: str | None) -> Read[Statement]:
     Several different statements are ambiguous. The repeated pattern of the question, "... is as
     relationship as ...", is no statement.
     """
-    answer = opened(output)
+    answer = find_answer(output)
     if isinstance(answer, Read):  # The output has no answer.
         return answer
     text = answer.raw.replace("\x00", "\n") + "\n"

@@ -89,7 +89,7 @@ def retrieval_record_of_scores(doc: Document, scores: list[float]) -> RetrievalR
     is_right = [index == doc["answer"] for index in range(len(scores))]
     return _retrieval_record(
         doc,
-        chosen=ranking.best_place(scores),
+        chosen=ranking.index_of_best(scores),
         rank=ranking.best_rank(scores, is_right),
         status="scores",
         rule="argmax",

@@ -47,7 +47,7 @@ def _of_all_pictures(
     except (generated_images.ImageMetricError, DataError) as error:
         message = f"{metric_name} is left out: {error}"
         logger.error(f"figlang_tasks: {message}")
-        notes.note(message)
+        notes.note_failure(message)
         return None
 
 

@@ -95,7 +95,7 @@ def documents(request: Request, check_images: bool) -> datasets.Dataset:
     return load(request.dataset, request["task"], check_images)
 
 
-@hub.kept(maxsize=48)
+@hub.cached(maxsize=48)
 def load(dataset: str, task: str, check_images: bool = False) -> datasets.Dataset:
     """The documents of one of `TASKS`.
 
@@ -156,8 +156,8 @@ def _check_images(
     """
     folder = annotation_set.folder if task in BOX_CONVENTIONS else None
     located_rows = ((row.location, row) for row in rows)
-    _, faults = row_files.valid(located_rows, partial(_check_row, dataset, folder))
-    row_files.end_with_the_first(faults, "metaclue")
+    _, faults = row_files.validate_rows(located_rows, partial(_check_row, dataset, folder))
+    row_files.raise_first_fault(faults, "metaclue")
 
 
 def _check_row(dataset: str, folder: Path | None, row: Annotation, location: str) -> None:
@@ -171,7 +171,7 @@ def _check_row(dataset: str, folder: Path | None, row: Annotation, location: str
         annotation_file.check_boxes(row, folder / row.image)
 
 
-@hub.kept(maxsize=1 << 14)  # The tasks of a group have the same pictures.
+@hub.cached(maxsize=1 << 14)  # The tasks of a group have the same pictures.
 def _check_picture(dataset: str, image: str, location: str) -> None:
     """Decode a picture, once for all tasks; raises a `DataError` if it is damaged."""
     images.check({"path": image}, location, dataset)

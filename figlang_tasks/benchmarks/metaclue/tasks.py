@@ -38,7 +38,7 @@ from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.core.request import Request
-from figlang_tasks.metrics import captions
+from figlang_tasks.metrics import caption_java
 from figlang_tasks.scoring import Task
 from figlang_tasks.scoring.task import Document, MetricValues, task_of
 
@@ -79,7 +79,7 @@ def preflight(config: Mapping[str, Any], request: Request) -> None:
     task = request["task"]
     if task.startswith(("caption", "vqa")) and status.in_first_process():
         # Logs now, not after hours, that METEOR or SPICE will be missing.
-        captions.available()
+        caption_java.available_java_metrics()
 
     options_by_model = config.get("lmms_eval_specific_kwargs") or {}
     kwargs = options_by_model.get(str(config.get("model"))) or options_by_model.get("default")

@@ -119,7 +119,7 @@ def _java_metric(answers: Answers, name: str) -> captions.Metric | None:
     """``meteor`` or ``spice`` of texts; None, with a note in the results, if it is missing."""
     metric = _java_metrics(answers).get(name)
     if metric is None:  # `captions.java_metrics` has logged the reason.
-        notes.note(f"{name} could not be computed and is missing, see the log")
+        notes.note_failure(f"{name} could not be computed and is missing, see the log")
     return metric
 
 

@@ -11,7 +11,7 @@ BENCHMARK = Benchmark(
     name="nycc",
     version="4-0",
     prompt_hash="3901458ced80",
-    about="which caption fits a cartoon, and why?",
+    summary="which caption fits a cartoon, and why?",
     citation="""\
 @inproceedings{hessel-etal-2023-androids,
   title = {Do Androids Laugh at Electric Sheep? {Humor} "Understanding" Benchmarks from {The New Yorker Caption

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from figlang_tasks.answers.option import option
 from figlang_tasks.answers.text import Answer
 from figlang_tasks.answers.thoughts import EXPLAINED, explanation_in_thought
-from figlang_tasks.answers.verdict import Read, opened
+from figlang_tasks.answers.verdict import Read, find_answer
 
 DEFAULTS = {5: "E", 2: "B"}
 """What the script for pixels takes where it finds no letter, by the number of options."""
@@ -50,7 +50,7 @@ def letter(
 
     The readers stand in the place of the released script's second model. Thoughts are left out.
     """
-    answer = opened(output)
+    answer = find_answer(output)
     if isinstance(answer, Read):
         return answer
     official = parse_official(answer.raw, options, pixels)
@@ -78,7 +78,7 @@ def explanation(output: str | None) -> Read[str]:
     Without one it is the whole answer. Where that is nothing, it is what a thought says that is
     meant for a reader.
     """
-    answer = opened(output)
+    answer = find_answer(output)
     found = answer if isinstance(answer, Read) else _released_explanation(answer)
     if output is None or found.value:
         return found

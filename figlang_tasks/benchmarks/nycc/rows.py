@@ -19,7 +19,7 @@ from loguru import logger
 
 from figlang_tasks.benchmarks.nycc.configurations import ALL, DESCRIPTION, Config, config, configs
 from figlang_tasks.benchmarks.nycc.counts import SEEN, TEST, count_of
-from figlang_tasks.core import hub, images, row_files
+from figlang_tasks.core import hub, images, parquet_files, row_files
 from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.data_id import DataId, digest_of_rows
 from figlang_tasks.core.errors import DataError, PartMissing
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 OPTIONS = {"matching": "ABCDE", "ranking": "AB", "explanation": ""}
 
 
-@hub.kept(maxsize=8)
+@hub.cached(maxsize=8)
 def load(dataset: str, name: str, fold: str = ALL, check_images: bool = True) -> datasets.Dataset:
     """The test rows of one fold, or of all, as documents.
 
@@ -69,8 +69,10 @@ def _fold(dataset: str, name: str, check_images: bool) -> datasets.Dataset:
         return made
 
     places = ((f"{dataset}/{name}, test row {number}", row) for number, row in enumerate(table))
-    found, faults = row_files.valid(places, document, lambda made: f"instance_id {made['id']}")
-    row_files.end_with_the_first([*faults, *_other_number(dataset, name, len(table))], "nycc")
+    found, faults = row_files.validate_rows(
+        places, document, lambda made: f"instance_id {made['id']}"
+    )
+    row_files.raise_first_fault([*faults, *_other_number(dataset, name, len(table))], "nycc")
     common: dict[str, Any] = {
         "dataset": dataset,
         "config": name,
@@ -99,7 +101,7 @@ def _other_number(dataset: str, name: str, rows: int) -> list[str]:
     return []
 
 
-@hub.kept(maxsize=8)
+@hub.cached(maxsize=8)
 def _table(dataset: str, name: str, split: str) -> tuple[datasets.Dataset, str]:
     """The rows of a split, pictures undecoded, and the revision that was read; a `DataError` if
     they are not there.
@@ -107,12 +109,12 @@ def _table(dataset: str, name: str, split: str) -> tuple[datasets.Dataset, str]:
     columns = list(config(name).columns)
     found = hub.snapshot(source_of(dataset), [f"{name}/{split}-*.parquet"])
     where = f"{dataset}/{name}: split {split!r} in {found.folder}"
-    files = hub.split_files(dataset, split, found.folder / name)
+    files = parquet_files.split_files(dataset, split, found.folder / name)
     if not files:
         raise PartMissing(
             f"{where}: there is no file {name}/{split}-*.parquet. {hub.USE_THE_RELEASE}"
         )
-    table = hub.read_parquet(files, columns, where)
+    table = parquet_files.read_parquet(files, columns, where)
     return images.undecoded(table, where), found.revision
 
 
@@ -218,8 +220,8 @@ def check_exemplars(dataset: str, name: str) -> None:
         (f"{dataset}/{name}, train row {number}", {**row, "image": None}) for number, row in texts
     )
     wanted = config(name)
-    faults = row_files.valid(rows, lambda row, where: _document(row, where, wanted))[1]
-    row_files.end_with_the_first(faults, "nycc")
+    faults = row_files.validate_rows(rows, lambda row, where: _document(row, where, wanted))[1]
+    row_files.raise_first_fault(faults, "nycc")
 
 
 def training_faults(dataset: str) -> Iterator[DataError]:
@@ -235,7 +237,7 @@ def training_faults(dataset: str) -> Iterator[DataError]:
             yield from map(DataError, error.faults or [str(error)])
 
 
-@hub.kept(maxsize=8)
+@hub.cached(maxsize=8)
 def _contests(dataset: str, name: str) -> dict[int, list[int]]:
     """The training rows of each contest."""
     found: dict[int, list[int]] = {}

@@ -177,7 +177,7 @@ def choice_record_of_scores(doc: Document, scores: list[float]) -> RankingRecord
 
     Of captions that share the highest score none is the model's choice.
     """
-    best = ranking.best_place(scores)
+    best = ranking.index_of_best(scores)
     letter = None if best is None else "ABCDE"[best]
     record = _choice_record(doc, "scores", "argmax")
     record["predicted"] = record["predicted_strict"] = record["predicted_official"] = letter

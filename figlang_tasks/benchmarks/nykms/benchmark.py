@@ -10,7 +10,7 @@ BENCHMARK = Benchmark(
     name="nykms",
     version="4-1",
     prompt_hash="11eef236b350",
-    about="metaphor and sarcasm in cartoons",
+    summary="metaphor and sarcasm in cartoons",
     citation="""\
 @misc{chang-etal-2024-nykms,
   title = {{NYK-MS}: A Well-annotated Multi-modal Metaphor and Sarcasm Understanding Benchmark on Cartoon-Caption

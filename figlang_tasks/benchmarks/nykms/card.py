@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from figlang_tasks.benchmarks.nykms.parse import LABELS
-from figlang_tasks.core.card import OPEN, WRONG, YES, Answer, Card, Shown, outcome
+from figlang_tasks.core.card import OPEN, WRONG, YES, Answer, Card, CardPicture, outcome
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.record import Document, Record
 
@@ -24,7 +24,7 @@ def card(data: DataId, records: Sequence[Record], document: Document) -> Card:
     """A row as a card: the cartoon or its description, the caption, and the annotated answers."""
     record = records[0]
     document = document or {}
-    picture: Shown = {"name": record["id"], "label": "", "role": ""}
+    picture: CardPicture = {"name": record["id"], "label": "", "role": ""}
     return {
         "source": "metaphor" if any(name.startswith("M") for name in record["gold"]) else "sarcasm",
         "facts": [("caption", document.get("caption")), ("cartoon", document.get("description"))],

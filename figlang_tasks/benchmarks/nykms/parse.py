@@ -12,7 +12,7 @@ from itertools import zip_longest
 from typing import Literal, NamedTuple, TypeAlias
 
 from figlang_tasks.answers.thoughts import EXPLAINED, explanation_in_thought
-from figlang_tasks.answers.verdict import Read, opened
+from figlang_tasks.answers.verdict import Read, find_answer
 from figlang_tasks.answers.yes_no import yes_no
 from figlang_tasks.core.errors import DataError
 
@@ -133,7 +133,7 @@ def parse_official(output: str | None, question: str) -> Read[Answers]:
     def read(rule: str, *values: int | str) -> Read[Answers]:
         return Read(dict(zip_longest(fields, values, fillvalue="")), "read", rule)
 
-    answer = opened(output)
+    answer = find_answer(output)
     if isinstance(answer, Read):
         in_thought = explanation_in_thought(output or "")
         if in_thought is None or question not in ("me", "se"):
@@ -183,7 +183,7 @@ def first_answer(output: str | None, question: str) -> Read[bool]:
 
     Of several numbered answers the others are not about the label.
     """
-    answer = opened(output)
+    answer = find_answer(output)
     if isinstance(answer, Read):
         return answer
     topic = _TOPICS["metaphor" if question in ("metaphor", "mc") else "sarcasm"]

@@ -25,7 +25,7 @@ from figlang_tasks.benchmarks.nykms.parse import (
     QUESTIONS,
     read_annotation,
 )
-from figlang_tasks.core import hub, images, row_files
+from figlang_tasks.core import hub, images, parquet_files, row_files
 from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
@@ -102,7 +102,7 @@ def documents(request: Request, check_images: bool) -> datasets.Dataset:
     )
 
 
-@hub.kept(maxsize=18)
+@hub.cached(maxsize=18)
 def load(
     name: str, question: str, modality: str, check_images: bool = True, split: str | None = None
 ) -> datasets.Dataset:
@@ -164,7 +164,7 @@ def load(
     )
 
 
-@hub.kept(maxsize=8)
+@hub.cached(maxsize=8)
 def _shown(
     name: str, path: Path, modality: str, check_images: bool
 ) -> tuple[list[AnnotatedCaption], str]:
@@ -176,7 +176,7 @@ def _shown(
             " there; `figlang data template nykms` writes example files"
         )
     rows, faults = read(path)
-    row_files.end_with_the_first(faults, "nykms")
+    row_files.raise_first_fault(faults, "nykms")
     what = "image" if modality == "image" else "description"
     joined, origin, faults = _join([row for row in rows if not getattr(row, what)], what)
     rows = [replace(row, **{what: joined[row.id]}) if row.id in joined else row for row in rows]
@@ -186,14 +186,16 @@ def _shown(
             if row.image:
                 first.setdefault(row.image, row)
         shown = ((row.where, _cell(row, path.parent)) for row in first.values())
-        wrong = row_files.valid(shown, lambda cell, where: images.check(cell, where, name))[1]
-        row_files.end_with_the_first([*faults, *wrong], "nykms")
+        wrong = row_files.validate_rows(shown, lambda cell, where: images.check(cell, where, name))[
+            1
+        ]
+        row_files.raise_first_fault([*faults, *wrong], "nykms")
     elif faults:  # which the tasks that show cartoons do not need
         raise PartMissing(faults[0])
     else:
         described = ((row.where, row) for row in rows if row.id in joined)
-        row_files.end_with_the_first(
-            row_files.valid(described, _check_joined_description)[1], "nykms"
+        row_files.raise_first_fault(
+            row_files.validate_rows(described, _check_joined_description)[1], "nykms"
         )
     texts = [
         [row.id, row.caption, row.label, row.answers, row.description * (modality == "text")]
@@ -220,8 +222,8 @@ def _cell(row: AnnotatedCaption, folder: Path) -> dict[str, Any]:
 def read(path: Path) -> tuple[list[AnnotatedCaption], list[str]]:
     """The valid rows of a file of annotations, whose cartoons may be missing, and its faults."""
     answers = _ANSWERS[path.stem]
-    rows, faults = row_files.valid(
-        row_files.lines(path),
+    rows, faults = row_files.validate_rows(
+        row_files.read_rows(path),
         lambda values, where: _row(values, where, path.parent, answers),
         lambda row: row.id,
     )
@@ -336,7 +338,7 @@ def _of_contests(
         *(["image"] if what == "image" else ["image_description", "caption_choices"]),
     ]
     where = f"{CONTESTS}: {files[0].parent}"
-    table = hub.read_parquet(files, columns, where)
+    table = parquet_files.read_parquet(files, columns, where)
     table = images.undecoded(table, where) if what == "image" else table
     wanted = {row.contest for row in rows}
     found: dict[Any, Any] = {}

@@ -83,7 +83,7 @@ def train(
         for split in rows.SPLITS
     }
     known = [
-        kind.seen(document, "caption")
+        kind.training_key(document, "caption")
         for split in ("train", "validation")
         for document in documents[split]
     ]

@@ -6,8 +6,9 @@ Source: arXiv 2405.01474, Table 6 and sections 5.1 and 5.3.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
-PUBLISHED: Mapping[str, object] = {
+PUBLISHED: Mapping[str, Any] = {
     "source": "V-FLUTE, arXiv 2405.01474: Table 6, sections 5.1 and 5.3; 95 samples, two experts",
     "systems": [
         {"name": "LLaVA-7B eViL+VF", "adequacy_rate": 0.3378, "preference_rate": 0.2308},

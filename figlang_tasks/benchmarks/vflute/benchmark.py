@@ -10,7 +10,7 @@ BENCHMARK = Benchmark(
     name="vflute",
     version="5-0",
     prompt_hash="5b1910affe97",
-    about="does a picture entail a claim, and why?",
+    summary="does a picture entail a claim, and why?",
     citation="""\
 @inproceedings{saakyan-etal-2025-understanding,
   title = {Understanding Figurative Meaning through Explainable Visual Entailment},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from figlang_tasks.core.card import Card, Shown
+from figlang_tasks.core.card import Card, CardPicture
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.record import Document, Record
 from figlang_tasks.scoring import entailment_card
@@ -21,6 +21,6 @@ def card(data: DataId, records: Sequence[Record], document: Document) -> Card:
         document: the row; None if the data is not at hand.
     """
     row_card = entailment_card.card(data, records, document)
-    picture = Shown(name=records[0]["id"], label="", role="")
+    picture = CardPicture(name=records[0]["id"], label="", role="")
     row_card["pictures"] = [picture]
     return row_card

@@ -6,7 +6,7 @@ from figlang_tasks.core.presentation import Part, Parts
 
 PARTS = Parts(
     kind="source",
-    of={
+    by_scope={
         "vismet": Part("HAIVMet (vismet)"),
         "irfl_metaphor_simile": Part("IRFL (metaphor / simile)"),
         "irfl_idiom": Part("IRFL (idiom)"),

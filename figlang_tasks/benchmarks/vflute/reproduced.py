@@ -44,7 +44,7 @@ def _is_prompt_equal(released_row: Mapping[str, str], instructions: list[int]) -
         released_row: the row; its prompt still has a placeholder for the claim.
         instructions: the number of the instruction of each test row.
     """
-    claim = released_row["claim"]
     row_index = int(released_row["id"].rpartition("-")[2])  # muse-test-7
+    claim = released_row["claim"]
     prompt = render("vflute/question.jinja", instruction=instructions[row_index], claim=claim)
     return prompt == released_row["prompt"].replace("REPLACE_CLAIM", f'"{claim}"')

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from loguru import logger
 
-from figlang_tasks.core import hub, images, row_files
+from figlang_tasks.core import hub, images, parquet_files, row_files
 from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.errors import DataError, PartMissing
 
@@ -39,8 +39,8 @@ class RowTable(NamedTuple):
     """The rows of a split, and what is wrong with them.
 
     Attributes:
-        rows: the columns `TEXT_COLUMNS`, `image` (undecoded), `id`, and `location`, which
-            names a row in messages.
+        rows: the columns `TEXT_COLUMNS`, `image` (undecoded), `id`, and `location`, which names a
+            row in messages: ``V-FLUTE/test row 7 (muse-test-7)``.
         faults: a message for each fault; rows of the user with a fault are left out.
     """
 
@@ -65,12 +65,12 @@ def read_release(dataset: str, split: str) -> RowTable:
     if split not in source.splits:
         raise DataError(f"{dataset} has no split {split!r}; it has: {', '.join(source.splits)}")
     folder = hub.snapshot(source, ["README.md", f"*{split}-*.parquet"]).folder
-    files = hub.split_files(dataset, split, folder)
+    files = parquet_files.split_files(dataset, split, folder)
     if not files:
         raise PartMissing(_no_file_message(source, split, folder))
 
     location = f"{dataset}: split {split!r} in {folder}"
-    rows = hub.read_parquet(files, ["image", *TEXT_COLUMNS], location)
+    rows = parquet_files.read_parquet(files, ["image", *TEXT_COLUMNS], location)
     faults: list[str] = []
     published_rows = source.splits[split]
     if len(rows) != published_rows:
@@ -80,13 +80,14 @@ def read_release(dataset: str, split: str) -> RowTable:
             " --limit."
         )
     ids: list[str] = []
-    places: list[str] = []
+    row_locations: list[str] = []
     for row_index, source_dataset in enumerate(rows["source_dataset"]):
         row_id = f"{source_dataset}-{split}-{row_index}"
         ids.append(row_id)
-        places.append(f"{dataset}/{split} row {row_index} ({row_id})")
+        row_locations.append(f"{dataset}/{split} row {row_index} ({row_id})")
     rows = images.undecoded(rows, f"{dataset}/{split}")
-    return RowTable(rows.add_column("id", ids).add_column("location", places), faults)
+    rows = rows.add_column("id", ids).add_column("location", row_locations)
+    return RowTable(rows, faults)
 
 
 def _no_file_message(source: hub.Source, split: str, folder: Path) -> str:
@@ -126,7 +127,9 @@ def read_user_file(path: Path, split_name: str) -> RowTable:
     """
     import datasets
 
-    rows, faults = row_files.valid(row_files.lines(path, USER_COLUMNS), _user_row, key=_unique_id)
+    rows, faults = row_files.validate_rows(
+        row_files.read_rows(path, USER_COLUMNS), _user_row, key=_unique_id
+    )
     if not rows and not faults:
         faults = [
             f"{path} has no rows: write one for each picture and claim (`figlang data template"

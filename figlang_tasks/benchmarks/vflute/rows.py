@@ -21,8 +21,8 @@ from figlang_tasks.core import hub, images, row_files
 from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError
-from figlang_tasks.core.exemplars import drawn
-from figlang_tasks.metrics.intervals import linked
+from figlang_tasks.core.exemplars import draw_exemplars
+from figlang_tasks.metrics.units import link_rows
 
 if TYPE_CHECKING:
     import datasets
@@ -38,6 +38,7 @@ INSTRUCTION_COUNT = 21
 """How many instructions Table 8 has. ``prompts/vflute/question.jinja`` holds them in its order."""
 
 INSTRUCTION_NUMBERS = range(1, INSTRUCTION_COUNT + 1)
+"""1 to 21, as Table 8 numbers the instructions."""
 
 INSTRUCTION_SEED = 42
 """The paper states no seed. This one gives the prompts of all 723 released test rows."""
@@ -72,10 +73,11 @@ NO_SOURCE = "other"
 
 
 def report_group(source_dataset: str, phenomenon: str) -> str:
-    """The source of a row as Tables 3 and 7 divide them: ``muse``, ``irfl_idiom``.
+    """The source of a row as Tables 3 and 7 divide them: ``irfl_idiom``, ``muse``.
 
-    The phenomenon divides IRFL alone, as in the authors' scorer: for rows of HAIVMet the hub has
-    other phenomena than the paper.
+    IRFL is divided by phenomenon; of other rows it is `source_dataset` itself. The authors' scorer
+    does the same. Rows of HAIVMet could not be divided: for them the hub has other phenomena than
+    the paper.
     """
     if source_dataset == "irfl":
         return "irfl_idiom" if phenomenon == "idiom" else "irfl_metaphor_simile"
@@ -85,17 +87,18 @@ def report_group(source_dataset: str, phenomenon: str) -> str:
 # --- the documents of a split ---
 
 
-@hub.kept(maxsize=8)
+@hub.cached(maxsize=8)
 def load(dataset: str, split: str, check_images: bool = True) -> datasets.Dataset:
     """The documents of one split, one for each row.
 
     They have the columns of the dataset (`image` undecoded) and:
 
     - ``id``: ``muse-test-7``, as released; rows of the user have their own.
-    - ``dataset``, ``data``: the name of the dataset; what identifies its texts (`DataId`).
+    - ``dataset``: the name of the dataset.
+    - ``data``: dataset, split and a digest of all texts (`DataId`).
     - ``instruction``: the number of the row's instruction, 1 to 21. Rows of the user get those of
       the released rows at the same positions.
-    - ``report_group``: the row's source (`report_group`).
+    - ``report_group``: the row's source (see `report_group`); `NO_SOURCE` if it names none.
     - ``revision``: ``own``, for rows of the user alone.
     - ``family``, with `check_images` alone: the id of the first row that shares a claim or a
       picture with the row, directly or through others. Such rows depend on each other: MemeCap and
@@ -118,7 +121,7 @@ def load(dataset: str, split: str, check_images: bool = True) -> datasets.Datase
     else:
         table, table_faults = row_tables.read_user_file(user_file, f"{dataset}/{split}")
     rows, row_faults = _check_rows(table, dataset, split, has_user_rows, check_images)
-    row_files.end_with_the_first([*table_faults, *row_faults], "vflute")
+    row_files.raise_first_fault([*table_faults, *row_faults], "vflute")
 
     texts_of_rows = [row.texts for row in rows]
     data_id = DataId(dataset, split, _digest_of_texts(texts_of_rows))
@@ -134,7 +137,7 @@ def load(dataset: str, split: str, check_images: bool = True) -> datasets.Datase
         "report_group": groups,
     }
     if has_user_rows:
-        added_columns["revision"] = [hub.OWN] * len(rows)
+        added_columns["revision"] = [hub.USER_ROWS] * len(rows)
     if check_images:
         added_columns["family"] = _families(table["id"][:], rows)
     table = table.remove_columns("location")
@@ -176,12 +179,12 @@ class _CheckedRow(NamedTuple):
 def _check_rows(
     table: datasets.Dataset, dataset: str, split: str, has_user_rows: bool, check_images: bool
 ) -> tuple[list[_CheckedRow], list[str]]:
-    """The rows of a table that have no faults, and the faults of the others."""
+    """The rows of a table that have no faults, and a message for each of the others."""
     remedy = "Correct the row." if has_user_rows else hub.USE_THE_RELEASE
 
     def check(cells: dict[str, Any], location: str) -> _CheckedRow:
         """Check the texts and the picture of a row; raise a `DataError` with its first fault."""
-        picture = cells.pop("image", None)
+        picture = cells.pop("image", None)  # the texts are left
         fault = _text_fault(cells, has_user_rows)
         if fault:
             raise DataError(f"{location}: {fault}. {remedy}")
@@ -192,7 +195,7 @@ def _check_rows(
 
     columns = [*TEXT_COLUMNS, "image"] if check_images else [*TEXT_COLUMNS]
     rows = row_files.progress(table.select_columns(columns), f"{dataset}/{split}")
-    return row_files.valid(zip(table["location"][:], rows, strict=True), check)
+    return row_files.validate_rows(zip(table["location"][:], rows, strict=True), check)
 
 
 def _text_fault(texts: Mapping[str, object], has_user_rows: bool) -> str:
@@ -237,17 +240,17 @@ def _digest_of_texts(texts_of_rows: Sequence[Mapping[str, str]]) -> str:
 
 
 def _families(ids: Sequence[str], rows: Sequence[_CheckedRow]) -> list[str]:
-    """For each row the id of the first row of its family, which shares claims or pictures."""
+    """For each row the id of the first row that shares its claim or picture (see `load`)."""
     keys_of_rows: list[list[tuple[str, str]]] = []
     for row in rows:
         keys_of_rows.append([("claim", row.texts["claim"]), ("picture", row.picture_key)])
-    return [ids[first_index] for first_index in linked(keys_of_rows)]
+    return [ids[first_index] for first_index in link_rows(keys_of_rows)]
 
 
 # --- few-shot exemplars: Table 4 ---
 
 
-@hub.kept(maxsize=8)
+@hub.cached(maxsize=8)
 def exemplars(dataset: str, count: int, seed: int) -> tuple[Document, ...]:
     """Few-shot exemplars: documents of the train split whose `image` is decoded.
 
@@ -265,7 +268,7 @@ def exemplars(dataset: str, count: int, seed: int) -> tuple[Document, ...]:
     documents = load(dataset, "train", check_images=False)
     sources = documents["source_dataset"][:]
     labels = documents["label"][:]
-    chosen_indices = drawn(sources, labels, tuple(LABELS), count, seed)
+    chosen_indices = draw_exemplars(sources, labels, tuple(LABELS), count, seed)
 
     shots: list[Document] = []
     for row_index in chosen_indices:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from figlang_tasks.cli.doctor_checks import Finding, Status, error_text
-from figlang_tasks.core import hub
+from figlang_tasks.core import commits, hub
 from figlang_tasks.core.benchmark import of_dataset, sources
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.redaction import redacted
@@ -103,7 +103,7 @@ def _check_dataset(source: hub.Source, can_ask_hub: bool) -> Finding:
     if can_ask_hub:  # Asked about downloaded data too, for the text.
         access = _ask_for_access(source, how_to_get)
     try:
-        commit = hub.cached_commit(source.repository, source.wanted_revision, kind="dataset")
+        commit = commits.cached_commit(source.repository, source.wanted_revision, kind="dataset")
     except OSError:  # The cache cannot be read.
         commit = None
     if commit is not None:

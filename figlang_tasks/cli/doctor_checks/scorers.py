@@ -57,14 +57,14 @@ def _find_weights(weights: Weights, scorer_names: Sequence[str]) -> Finding:
 
 def check_java() -> Iterator[Finding]:
     """Check for Java, which computes METEOR and SPICE, and for the files of SPICE."""
-    from figlang_tasks.metrics import captions
+    from figlang_tasks.metrics import caption_java
 
     purposes_of_java = [
         benchmark.needs["java"] for benchmark in benchmarks().values() if "java" in benchmark.needs
     ]
     tasks = " and ".join(purposes_of_java)
     concerns = benchmarks_in_need_of("java")
-    java = captions.java()
+    java = caption_java.find_java()
     if java is None:
         text = (
             f"there is none that runs: {tasks} leave out METEOR and SPICE; their runs end with"
@@ -74,9 +74,9 @@ def check_java() -> Iterator[Finding]:
         return
 
     yield Finding("Java", "ok", f"{java}, for METEOR of {tasks}")
-    if not captions.has_spice():
+    if not caption_java.has_spice():
         text = (
             f"two files of Stanford CoreNLP 3.6.0 are not here (400 MB): {tasks} leave it out;"
             " their runs end with status 1"
         )
-        yield Finding("SPICE", "warning", text, captions.SPICE_COMMAND, concerns)
+        yield Finding("SPICE", "warning", text, caption_java.SPICE_COMMAND, concerns)

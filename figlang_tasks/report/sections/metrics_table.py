@@ -177,7 +177,7 @@ def _mean_notes(results: Sequence[TaskResults]) -> list[str]:
 def _scope_notes(results: TaskResults, scopes: Collection[str]) -> list[str]:
     """The notes of a task's benchmark about these scopes; most scopes have none."""
     notes = []
-    for scope, part in results.benchmark.parts.of.items():
+    for scope, part in results.benchmark.parts.by_scope.items():
         if scope in scopes and part.note:
             notes.append(part.note)
     return notes

@@ -86,7 +86,7 @@ def test_the_order_shown_depends_on_names_alone(here: Path) -> None:
         for row in generated.rows("en_test")
     ]
     generated.write_table(here, "en_test", other[::-1])
-    hub.look_again()
+    hub.clear_caches()
     assert {
         each["compound"]: each["names"] for each in rows.load("AdMIRe", "en_test", "captions")
     } == found
@@ -100,7 +100,7 @@ def test_labels_from_the_files_of_the_scorer(here: Path) -> None:
         generated.write_table(
             here, table, [row | {"sentence_type": "", label: ""} for row in found]
         )
-        hub.look_again()
+        hub.clear_caches()
         with pytest.raises(
             DataError,
             match=rf"line 2: {label} is empty, and no file \*targets\*.tsv below .*more fault",
@@ -110,14 +110,14 @@ def test_labels_from_the_files_of_the_scorer(here: Path) -> None:
         kept = [{key: row[key] for key in ("compound", "sentence_type", label)} for row in found]
         path = generated.write_table(here / "elsewhere", table, kept)
         path.rename(here / "AdMIRe" / f"a_{table}_targets.tsv")
-        hub.look_again()
+        hub.clear_caches()
         assert rows.load("AdMIRe", table, "captions")[3] == document, "and the digest is the same"
         names = [row["image1_name"] for row in found[:2]]
         twice = kept[:2] + [{**kept[1], "sentence_type": "literal", label: names[1]}]
         generated.write_table(here / "elsewhere", table, twice).rename(
             here / "AdMIRe" / f"b_{table}_targets.tsv"
         )
-        hub.look_again()
+        hub.clear_caches()
         with pytest.raises(
             DataError, match=r"line 3: .*a_.*targets.tsv, line 3 and .*b_.*, line 4 have different"
         ):

@@ -110,7 +110,7 @@ def invented() -> list[Values]:
 
 def parts_of() -> dict[str, Dataset]:
     """The documents of each part, read from the files as they are now."""
-    hub.look_again()
+    hub.clear_caches()
     return {part: rows.load("FLUTE", part) for part in rows.PARTS}
 
 

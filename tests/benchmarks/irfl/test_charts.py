@@ -1,6 +1,4 @@
-"""If these fail, the report draws another level of chance beside IRFL's accuracies than the rows
-have.
-"""
+"""The level of chance in the report's charts of IRFL: if this fails, it is not that of the rows."""
 
 from __future__ import annotations
 
@@ -11,47 +9,62 @@ import pytest
 
 from figlang_tasks.benchmarks.irfl.charts import CHARTS
 
-BOTH = ("figurative", "figurative_literal")
+IDIOM_TYPES = ("figurative", "figurative_literal")
 
 
-def levels(
+def chance_levels(
     task: str, measure: str, records: list[dict[str, Any]], *scopes: str
 ) -> dict[str, float]:
     """Chance by category of the chart of a measure, which has values in `scopes`."""
     categories = CHARTS[0].categories("IRFL", task, {measure: ("all", *scopes)})
-    return {
-        drawn.category: drawn.chance(records) for drawn in categories if drawn.measure == measure
-    }
+    levels: dict[str, float] = {}
+    for category in categories:
+        if category.measure == measure:
+            levels[category.category] = category.chance(records)
+    return levels
 
 
-def test_of_choices_the_number_of_images_and_the_literal_ones_among_the_wrong() -> None:
-    roles = (["answer", "literal", "random", "random"], ["random", "answer"])
-    records = [{"roles": each, "type": "figurative"} for each in roles]
-    assert levels("irfl_detect_idiom", "acc", records) == {
-        "idiom": pytest.approx((1 / 4 + 1 / 2) / 2)
-    }
-    literal = levels("irfl_detect_idiom", "literal_preference", records)
-    assert literal == {"idiom": pytest.approx((1 / 3 + 0) / 2)}
+CHOICES = [
+    {"roles": ["answer", "literal", "random", "random"], "type": "figurative"},
+    {"roles": ["random", "answer"], "type": "figurative"},
+]
 
 
-def test_of_retrieval_the_share_of_right_images_in_whole_rows_of_a_class() -> None:
-    rows = {
-        "figurative": [True, False, False, False],
-        "figurative_literal": [True, True, False, False],
-    }
-    records = [
-        {
-            "id": f"{kind}-{number}",
-            "row": kind,
-            "type": kind,
-            "value": 0.5,
-            "positive": positive,
-            "images": 4,
-        }
-        for kind, row in rows.items()
-        for number, positive in enumerate(row)
-    ]
-    found = levels("irfl_retrieve_idiom", "p@k", records, *BOTH)
-    assert found == {"idiom, figurative": 1 / 4, "idiom, figurative + literal": 1 / 2}
-    (cut,) = levels("irfl_retrieve_metaphor", "p@k", records[:2]).values()
-    assert math.isnan(cut)
+def test_chance_of_a_right_choice_depends_on_the_number_of_images() -> None:
+    levels = chance_levels("irfl_detect_idiom", "acc", CHOICES)
+    assert levels == {"idiom": pytest.approx((1 / 4 + 1 / 2) / 2)}
+
+
+def test_chance_of_a_literal_failure_is_the_share_of_literal_images_among_wrong_ones() -> None:
+    levels = chance_levels("irfl_detect_idiom", "literal_preference", CHOICES)
+    assert levels == {"idiom": pytest.approx((1 / 3 + 0) / 2)}
+
+
+def ranking(idiom_type: str, *positives: bool) -> list[dict[str, Any]]:
+    """The records of a row of four images, of which the first ones were asked."""
+    records: list[dict[str, Any]] = []
+    for number, positive in enumerate(positives):
+        records.append(
+            {
+                "id": f"{idiom_type}-{number}",
+                "row": idiom_type,
+                "type": idiom_type,
+                "value": 0.5,
+                "positive": positive,
+                "images": 4,
+            }
+        )
+    return records
+
+
+def test_chance_of_retrieval_is_the_share_of_right_images_by_type() -> None:
+    records = ranking("figurative", True, False, False, False)
+    records += ranking("figurative_literal", True, True, False, False)
+    levels = chance_levels("irfl_retrieve_idiom", "p@k", records, *IDIOM_TYPES)
+    assert levels == {"idiom, figurative": 1 / 4, "idiom, figurative + literal": 1 / 2}
+
+
+def test_chance_of_retrieval_is_unknown_without_a_complete_row() -> None:
+    records = ranking("figurative", True, False)
+    (level,) = chance_levels("irfl_retrieve_metaphor", "p@k", records).values()
+    assert math.isnan(level)

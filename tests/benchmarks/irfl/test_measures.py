@@ -1,12 +1,10 @@
-"""A value of IRFL's measures is wrong, or one is given of rows that are not whole, if this
-fails.
-"""
+"""IRFL's metrics: if this fails, a value is wrong, or one is of rows that are not complete."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 from irfl_docs import ROTATIONS, choice_doc, pair_doc, scores
@@ -16,68 +14,66 @@ from figlang_tasks.benchmarks.irfl import measures, tasks
 from figlang_tasks.core import notes
 from figlang_tasks.scoring import Estimate, Measures, evaluate, process_results
 
-Records = list[dict[str, Any]]
+Records: TypeAlias = list[dict[str, Any]]
+Ranking: TypeAlias = Sequence[tuple[bool, float]]
+"""The images of a row: whether each is positive, and its score."""
 
 
-def found(records: Records, of: Measures) -> dict[str, Estimate]:
-    """All measures of all records, as a run has them."""
-    return {
-        name: scopes["all"] for name, scopes in evaluate(records, of, 1000, in_run=True).items()
-    }
+def overall_estimates(records: Records, task_measures: Measures) -> dict[str, Estimate]:
+    """The estimates of all records, computed as in a run."""
+    estimates = evaluate(records, task_measures, 1000, in_run=True)
+    return {metric: scopes["all"] for metric, scopes in estimates.items()}
 
 
-def ranked(*table: Sequence[tuple[bool, float]], **changed: Any) -> Records:
-    """Records of rows given as (positive, score) of each image."""
-    return [
-        process_results(
-            pair_doc(
-                positive, place, len(row), f"r{number}", **{"phrase": f"phrase {number}"} | changed
-            ),
-            scores(value),
-        )["sample"]
-        for number, row in enumerate(table)
-        for place, (positive, value) in enumerate(row)
-    ]
+def retrieval_records(*rankings: Ranking, **changed_columns: Any) -> Records:
+    """The records of rows of retrieval, each of a phrase of its own."""
+    records: Records = []
+    for row_number, images in enumerate(rankings):
+        columns = {"phrase": f"phrase {row_number}", **changed_columns}
+        for image_number, (positive, score) in enumerate(images):
+            doc = pair_doc(positive, image_number, len(images), f"r{row_number}", **columns)
+            records.append(process_results(doc, scores(score))["sample"])
+    return records
 
 
-def turns(*table: str) -> Records:
-    """Records of rows given by what was answered in each rotation, whose answers stand at A, B, C,
-    D.
+def rotation_records(*answers_by_row: str) -> Records:
+    """The records of rows in rotations, by the letter that was answered in each rotation.
+
+    The right answers are A, B, C, D in this order.
     """
-    return [
-        process_results(
-            choice_doc(
+    records: Records = []
+    for row_number, letters in enumerate(answers_by_row):
+        for turn, letter in enumerate(letters):
+            doc = choice_doc(
                 request=ROTATIONS,
-                id=f"r{number}-rotation{turn}",
-                row=f"r{number}",
-                phrase=f"phrase {number}",
+                id=f"r{row_number}-rotation{turn}",
+                row=f"r{row_number}",
+                phrase=f"phrase {row_number}",
                 answer=turn,
-            ),
-            [said],
-        )["sample"]
-        for number, row in enumerate(table)
-        for turn, said in enumerate(row)
-    ]
+            )
+            records.append(process_results(doc, [letter])["sample"])
+    return records
 
 
-HIT, MISS, TIE = [
-    [(True, 0.9), (False, 0.1)],
-    [(True, 0.1), (False, 0.9)],
-    [(True, 0.5), (False, 0.5)],
-]
-# Of ties drawn at random one of two is found
-ALL_TIED = [(True, 0.5), (True, 0.5), (False, 0.5), (False, 0.5)]
-RANDOM = {"request": "IRFL,table=random4-simile", "data": "IRFL/random4-simile@0123:4567"}
-# k = 3, one found (by hand)
-ONE_OF_THREE = [(True, 0.9), (True, 0.2), (True, 0.1), (False, 0.8), (False, 0.7)]
+HIT: Ranking = [(True, 0.9), (False, 0.1)]
+MISS: Ranking = [(True, 0.1), (False, 0.9)]
+TIE: Ranking = [(True, 0.5), (False, 0.5)]
+# If ties are broken at random, one of the two positives is expected among the best two.
+ALL_TIED: Ranking = [(True, 0.5), (True, 0.5), (False, 0.5), (False, 0.5)]
+# Three positives, one of them among the best three.
+ONE_OF_THREE: Ranking = [(True, 0.9), (True, 0.2), (True, 0.1), (False, 0.8), (False, 0.7)]
+RANDOM_CANDIDATES = {
+    "request": "IRFL,table=random4-simile",
+    "data": "IRFL/random4-simile@0123:4567",
+}
 
 
 @pytest.mark.parametrize(
-    ("of", "records", "expected"),
+    ("task_measures", "records", "expected"),
     [
-        (
+        pytest.param(
             measures.RETRIEVE,
-            ranked(HIT, ONE_OF_THREE),
+            retrieval_records(HIT, ONE_OF_THREE),
             {
                 "p@k": 2 / 3,
                 "expected_p@k": 2 / 3,
@@ -85,120 +81,168 @@ ONE_OF_THREE = [(True, 0.9), (True, 0.2), (True, 0.1), (False, 0.8), (False, 0.7
                 "tie_rate": 0,
                 "parse_rate": 1,
             },
+            id="retrieval",
         ),
-        # Are ranked apart
-        (measures.RETRIEVE, ranked(HIT, MISS, phrase="one phrase"), {"p@k": 0.5}),
-        # Against the model
-        (measures.RETRIEVE, ranked(TIE, HIT), {"p@k": 0.5, "expected_p@k": 0.75, "tie_rate": 0.5}),
-        # Pooled ones too
-        (measures.RETRIEVE, ranked(ALL_TIED), {"p@k": 0, "expected_p@k": 0.5, "pooled_p@k": 0}),
-        (
+        pytest.param(
+            measures.RETRIEVE,
+            retrieval_records(HIT, MISS, phrase="one phrase"),
+            {"p@k": 0.5},
+            id="rows of one phrase are ranked apart",
+        ),
+        pytest.param(
+            measures.RETRIEVE,
+            retrieval_records(TIE, HIT),
+            {"p@k": 0.5, "expected_p@k": 0.75, "tie_rate": 0.5},
+            id="ties go against the model",
+        ),
+        pytest.param(
+            measures.RETRIEVE,
+            retrieval_records(ALL_TIED),
+            {"p@k": 0, "expected_p@k": 0.5, "pooled_p@k": 0},
+            id="ties go against the model in pooled precision too",
+        ),
+        pytest.param(
             measures.CIRCULAR,
-            turns("ABCD", "AAAA", "AB??"),
+            rotation_records("ABCD", "AAAA", "AB??"),
             {
                 "acc": 7 / 12,
                 "all_rotations_acc": 1 / 3,
                 **{"share_A": 6 / 10, "share_B": 2 / 10, "share_C": 1 / 10, "share_D": 1 / 10},
                 "parse_rate": 10 / 12,
             },
+            id="rotations",
         ),
-        (
+        pytest.param(
             measures.RANDOM,
-            [process_results(choice_doc(**RANDOM), ["A"])["sample"]],
+            [process_results(choice_doc(**RANDOM_CANDIDATES), ["A"])["sample"]],
             {"acc": 0, "parse_rate": 1},
+            id="random candidates",
         ),
     ],
 )
-def test_values(
-    of: Measures, records: Records, expected: dict[str, float], warnings_of_loguru: list[str]
+def test_values_are_those_by_hand_in_any_order_of_records(
+    task_measures: Measures,
+    records: Records,
+    expected: dict[str, float],
+    warnings_of_loguru: list[str],
 ) -> None:
-    assert measures_of(records) is of
-    values = {name: estimate.value for name, estimate in found(records, of).items()}
-    assert {name: values[name] for name in expected} == pytest.approx(expected)
-    random.Random(0).shuffle(records)
-    assert {name: estimate.value for name, estimate in found(records, of).items()} == values
+    assert measures_of(records) is task_measures
+    estimates = overall_estimates(records, task_measures)
+    values = {metric: estimate.value for metric, estimate in estimates.items()}
+    assert {metric: values[metric] for metric in expected} == pytest.approx(expected)
+
+    shuffled = list(records)
+    random.Random(0).shuffle(shuffled)
+    estimates = overall_estimates(shuffled, task_measures)
+    assert {metric: estimate.value for metric, estimate in estimates.items()} == values
     assert warnings_of_loguru == []
 
 
-@pytest.mark.parametrize("kind", ["idiom", "simile", "open-simile"])
-def test_idioms_alone_are_told_apart_by_type(kind: str) -> None:
-    changed = {"data": f"IRFL/{kind}-detection-task@0123:4567", "type": "figurative_literal"}
-    record = process_results(choice_doc(**changed), ["B"])["sample"]
-    for records, of, name in (
-        ([record], measures.DETECT, "acc"),
-        (ranked(HIT, **changed), measures.RETRIEVE, "p@k"),
-    ):
-        scopes = evaluate(records, of)[name]
-        assert list(scopes) == (["all", "figurative_literal"] if kind == "idiom" else ["all"])
+@pytest.mark.parametrize(
+    ("figure", "scopes"),
+    [
+        ("idiom", ["all", "figurative_literal"]),
+        ("simile", ["all"]),
+        ("open-simile", ["all"]),
+    ],
+)
+def test_only_idioms_have_values_by_type(figure: str, scopes: list[str]) -> None:
+    columns = {"data": f"IRFL/{figure}-detection-task@0123:4567", "type": "figurative_literal"}
+    choice = process_results(choice_doc(**columns), ["B"])["sample"]
+    ranking = retrieval_records(HIT, **columns)
+    assert list(evaluate([choice], measures.DETECT)["acc"]) == scopes
+    assert list(evaluate(ranking, measures.RETRIEVE)["p@k"]) == scopes
 
 
-CUT = "rows are not complete (--limit?) and left out of"
-NONE_WHOLE = "could not be computed: no row is complete (--limit?)"
+# --- rows that a limit has cut ---
 
 
 @pytest.mark.parametrize(
-    ("of", "records", "metric", "value", "warning"),
+    ("task_measures", "records", "metric", "value", "incomplete"),
     [
-        (measures.RETRIEVE, ranked(HIT, MISS)[:3], "p@k", 1.0, f"1 of 2 {CUT} p@k"),
-        (measures.RETRIEVE, ranked(HIT)[:1], "p@k", None, f"1 of 1 {CUT} p@k"),
-        (
-            measures.CIRCULAR,
-            turns("ABCD", "AB"),
-            "all_rotations_acc",
-            1.0,
-            f"1 of 2 {CUT} all_rotations_acc",
-        ),
-        (
-            measures.CIRCULAR,
-            turns("AB"),
-            "all_rotations_acc",
-            None,
-            f"1 of 1 {CUT} all_rotations_acc",
-        ),
+        (measures.RETRIEVE, retrieval_records(HIT, MISS)[:3], "p@k", 1.0, "1 of 2"),
+        (measures.RETRIEVE, retrieval_records(HIT)[:1], "p@k", None, "1 of 1"),
+        (measures.CIRCULAR, rotation_records("ABCD", "AB"), "all_rotations_acc", 1.0, "1 of 2"),
+        (measures.CIRCULAR, rotation_records("AB"), "all_rotations_acc", None, "1 of 1"),
     ],
 )
-def test_rows_cut_by_a_limit_are_left_out(
-    of: Measures,
+def test_incomplete_rows_are_left_out_with_one_warning(
+    task_measures: Measures,
     records: Records,
     metric: str,
     value: float | None,
-    warning: str,
+    incomplete: str,
     warnings_of_loguru: list[str],
 ) -> None:
-    """It is told once, not by each scope, and in a run alone; where nothing is left, the run has
-    failed.
-    """
-    notes.noted()
-    records = [record | {"data": "IRFL/idiom-retrieval-task@0123:4567"} for record in records]
-    estimates = found(records, of)
-    assert warnings_of_loguru == [f"figlang_tasks: {warning}"]
-    assert notes.noted() == ([f"{metric} {NONE_WHOLE}"] if value is None else [])
-    assert (estimates[metric].value if metric in estimates else None) == value
+    """Idioms have scopes, which do not repeat the warning. Without any row the run has failed."""
+    notes.take_failures()  # forgets the failures of other tests
+    records = [{**record, "data": "IRFL/idiom-retrieval-task@0123:4567"} for record in records]
+    estimates = overall_estimates(records, task_measures)
+    assert warnings_of_loguru == [
+        f"figlang_tasks: {incomplete} rows are not complete (--limit?) and left out of {metric}"
+    ]
+    if value is None:
+        failure = f"{metric} could not be computed: no row is complete (--limit?)"
+        assert metric not in estimates
+        assert notes.take_failures() == [failure]
+    else:
+        assert estimates[metric].value == value
+        assert notes.take_failures() == []
     assert "parse_rate" in estimates
-    if value is None and of is measures.RETRIEVE:
-        assert set(estimates) == {"parse_rate"}
-    evaluate(records, of)
-    assert len(warnings_of_loguru) == 1 and not notes.noted()
+
+
+def test_without_a_complete_row_a_ranking_has_only_its_parse_rate() -> None:
+    assert set(overall_estimates(retrieval_records(HIT)[:1], measures.RETRIEVE)) == {"parse_rate"}
+
+
+@pytest.mark.parametrize(
+    ("task_measures", "records"),
+    [
+        (measures.RETRIEVE, retrieval_records(HIT)[:1]),
+        (measures.CIRCULAR, rotation_records("AB")),
+    ],
+)
+def test_only_a_run_warns_of_incomplete_rows(
+    task_measures: Measures, records: Records, warnings_of_loguru: list[str]
+) -> None:
+    notes.take_failures()  # forgets the failures of other tests
+    evaluate(records, task_measures)
+    assert warnings_of_loguru == []
+    assert notes.take_failures() == []
 
 
 # --- the order of a simile's images ---
 
 
-def order(doc: dict[str, Any], *values: float) -> list[float | None]:
-    """Of matching scores: whether the figurative image is above the source's, and that above the
-    target's.
-    """
-    record = tasks.match_process_results(doc, scores(*values))["sample"]
-    both = (
-        measures.DETECT.by_name[name].value_of_record
-        for name in ("figurative_over_source", "source_over_target")
-    )
-    return [each(record) for each in both if each]
+def simile_order(doc: dict[str, Any], *image_scores: float) -> list[float | None]:
+    """Whether the figurative image is above the source's, and that above the target's."""
+    record = tasks.match_process_results(doc, scores(*image_scores))["sample"]
+    values: list[float | None] = []
+    for metric in ("figurative_over_source", "source_over_target"):
+        value_of_record = measures.DETECT.by_name[metric].value_of_record
+        assert value_of_record is not None
+        values.append(value_of_record(record))
+    return values
 
 
-def test_the_order_of_a_simile_needs_three_roles() -> None:
-    assert order(choice_doc(), 0.1, 0.4, 0.2, 0.3) == order(choice_doc(), 3, 4, 3, 0) == [1, 0]
-    assert order(choice_doc(), 0.5, 0.4, 0.2, 0.3) == order(choice_doc(), 3, 3, 1, 0) == [0, 1]
+@pytest.mark.parametrize(
+    ("image_scores", "order"),  # scores of the source, the figurative image, the target, another
+    [
+        ((0.1, 0.4, 0.2, 0.3), [1, 0]),
+        ((3, 4, 3, 0), [1, 0]),
+        ((0.5, 0.4, 0.2, 0.3), [0, 1]),
+        ((3, 3, 1, 0), [0, 1]),
+    ],
+)
+def test_a_similes_images_are_in_order_if_one_scores_higher(
+    image_scores: tuple[float, ...], order: list[int]
+) -> None:
+    assert simile_order(choice_doc(), *image_scores) == order
+
+
+def test_the_order_of_a_similes_images_needs_all_three_roles() -> None:
     roles = ["answer", "source", "target"]
-    assert order(choice_doc(candidates=["1", "2", "3"], roles=roles, answer=0), 3, 2, 1) == [1, 1]
-    assert order(choice_doc(roles=[*roles[:2], "random", "random"]), 3, 2, 1, 0) == [None, None]
+    three_images = choice_doc(candidates=["1", "2", "3"], roles=roles, answer=0)
+    assert simile_order(three_images, 3, 2, 1) == [1, 1]
+    without_target = choice_doc(roles=["answer", "source", "random", "random"])
+    assert simile_order(without_target, 3, 2, 1, 0) == [None, None]

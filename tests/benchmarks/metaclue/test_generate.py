@@ -71,12 +71,12 @@ def test_a_damaged_picture_is_none_and_a_mean_of_the_others_is_not_given(
     (tmp_path / "0001.png").write_bytes(whole[: len(whole) // 2])
     records = records_of(docs, tmp_path)
     assert [record["file"] is not None for record in records] == [True, False, True]
-    notes.noted()
+    notes.take_failures()
     found = estimates_of([record | {"data": "MetaCLUE/generate@local:x"} for record in records])
     assert found.keys() == {"image_rate"} and found["image_rate"]["all"].value == pytest.approx(
         2 / 3
     )
-    assert [note.partition(" is left out")[0] for note in notes.noted()] == [
+    assert [note.partition(" is left out")[0] for note in notes.take_failures()] == [
         "CLIP similarity",
         "FID",
     ]

@@ -10,7 +10,7 @@ from metaclue_rows import negative, row, write
 
 import figlang_tasks
 from figlang_tasks.benchmarks.metaclue import rows, tasks
-from figlang_tasks.harness.plugin import choose_prompts
+from figlang_tasks.harness.task_preparation import choose_prompts
 
 MINI = "figlang_mini_metaclue"
 

@@ -37,7 +37,7 @@ def records(folder: Path, name: str = "nyk_m") -> list[dict[str, Any]]:
 def write(folder: Path, found: list[dict[str, Any]], name: str = "nyk_m") -> None:
     text = "".join(json.dumps(record) + "\n" for record in found)
     (folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
-    hub.look_again()
+    hub.clear_caches()
 
 
 def test_the_digest_tells_data_apart_and_knows_no_place(folder: Path) -> None:

@@ -20,6 +20,7 @@ from figlang_tasks.benchmarks.vflute.benchmark import BENCHMARK
 from figlang_tasks.core.request import Request
 from figlang_tasks.harness.plugin import tasks_dir
 from figlang_tasks.report import sections
+from figlang_tasks.report.charts.chart import Chart
 from figlang_tasks.results import runs
 from figlang_tasks.scoring import process_results
 
@@ -96,7 +97,7 @@ def test_the_mean_is_less_sure_than_that_of_independent_instructions(run: Instru
 
 
 def test_the_report_draws_f1_by_instruction(run: InstructionsRun) -> None:
-    charts = []
+    charts: list[Chart] = []
     for group in sections.build([runs.read(str(run.folder))]):
         for section in group.sections:
             if section.id.endswith("-instructions"):

@@ -117,5 +117,5 @@ def test_exemplars_are_decoded_and_depend_on_the_seed_alone(tiny: Path) -> None:
     exemplars = rows.exemplars("V-FLUTE", 10, 42)
     assert exemplars[0]["image"].mode == "RGB"
     ids = [exemplar["id"] for exemplar in exemplars]
-    hub.look_again()  # else the exemplars above are returned again
+    hub.clear_caches()  # else the exemplars above are returned again
     assert [exemplar["id"] for exemplar in rows.exemplars("V-FLUTE", 10, 42)] == ids

@@ -44,13 +44,13 @@ def write_csv(path: Path, table_rows: Rows, encoding: str = "utf-8") -> None:
         writer = csv.DictWriter(file, list(table_rows[0]))
         writer.writeheader()
         writer.writerows(table_rows)
-    hub.look_again()
+    hub.clear_caches()
 
 
 def write_json_lines(path: Path, table_rows: Rows) -> None:
     lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in table_rows]
     path.write_text("".join(lines), encoding="utf-8")
-    hub.look_again()
+    hub.clear_caches()
 
 
 def test_the_example_has_documents_like_the_release(folder: Path) -> None:

@@ -1,5 +1,6 @@
-"""BERTScore is not that of the bert-score package if this fails: real MiniLM weights, and a small
-random DeBERTa.
+"""BERTScore is not that of the bert-score package if this fails.
+
+With real MiniLM weights, and a small random DeBERTa.
 """
 
 from __future__ import annotations
@@ -38,14 +39,15 @@ Pair = tuple[str, str]
 @cache
 def ours(model: str, token_budget: int = 2048) -> BertScore:
     weights, layer = MODELS[model]
-    made = BertScore(locate(weights), layer, "cpu", "fp32", ScoreCache(None))
-    made.runner.tokens = token_budget
-    return made
+    bertscore = BertScore(locate(weights), layer, "cpu", "fp32", ScoreCache(None))
+    bertscore.runner.tokens = token_budget
+    return bertscore
 
 
 class Package:
-    """BERTScore F1 of the ``bert-score`` package itself, its two faults on transformers 5 avoided
-    from outside.
+    """BERTScore F1 of the ``bert-score`` package itself.
+
+    Its two faults on transformers 5 are avoided from outside.
     """
 
     def __init__(self, located: Located, layer: int) -> None:
@@ -56,19 +58,19 @@ class Package:
         self._scorer._tokenizer.model_max_length = MAX_TOKENS
 
     def score(self, pairs: Iterable[Pair]) -> dict[Pair, float]:
-        """Of every distinct pair, each in a batch of its own: in larger ones the package lets
-        padding in.
+        """The score of every distinct pair, each in a batch of its own.
+
+        In larger ones the package lets padding in.
         """
-        full = [pair for pair in set(pairs) if all(tokenizer_input(text) for text in pair)]
+        comparable = [pair for pair in set(pairs) if all(map(tokenizer_input, pair))]
         # What the package gives empty texts where it does not fail on them
         scores = dict.fromkeys(pairs, 0.0)
-        if full:
-            references, candidates = (
-                [tokenizer_input(pair[side]) for pair in full] for side in (0, 1)
-            )
+        if comparable:
+            references = [tokenizer_input(reference) for reference, _ in comparable]
+            candidates = [tokenizer_input(candidate) for _, candidate in comparable]
             with torch.inference_mode():
                 f1 = self._scorer.score(candidates, references, batch_size=1)[2]
-            scores |= zip(full, f1.tolist(), strict=True)
+            scores |= zip(comparable, f1.tolist(), strict=True)
         return scores
 
 
@@ -78,10 +80,10 @@ def package(model: str) -> Package:
     return Package(locate(weights), layer)
 
 
-def assert_same(found: dict[Pair, float], expected: dict[Pair, float]) -> None:
-    assert found.keys() == expected.keys()
-    worst = max(found, key=lambda pair: abs(found[pair] - expected[pair]))
-    assert found[worst] == pytest.approx(expected[worst], abs=TOLERANCE), worst
+def assert_same(scores: dict[Pair, float], expected: dict[Pair, float]) -> None:
+    assert scores.keys() == expected.keys()
+    worst = max(scores, key=lambda pair: abs(scores[pair] - expected[pair]))
+    assert scores[worst] == pytest.approx(expected[worst], abs=TOLERANCE), worst
 
 
 WORDS = (
@@ -133,19 +135,16 @@ ODD_TEXTS = [
 
 
 @pytest.mark.parametrize("model", [pytest.param("minilm", marks=pytest.mark.slow), "deberta"])
-def test_odd_texts(model: str) -> None:
-    """Empty and whitespace-only texts score 0; 600 tokens are cut at 512; markers in a text have no
-    weight.
-    """
-    pairs = [
-        (reference, candidate)
-        for reference in ODD_TEXTS
-        for candidate in ("a b", *ODD_TEXTS[:2], ODD_TEXTS[-2])
-    ]
-    pairs += [(candidate, reference) for reference, candidate in pairs]
-    found = ours(model).score(pairs)
-    assert_same(found, package(model).score(pairs))
-    assert found["", "a b"] == found["a b", ""] == found["a b", "   \n\t"] == found["", ""] == 0
+def test_equals_the_package_on_odd_texts(model: str) -> None:
+    """Empty texts score 0; 600 tokens are cut at 512; markers in a text have no weight."""
+    pairs: list[Pair] = []
+    for text in ODD_TEXTS:
+        for other in ("a b", *ODD_TEXTS[:2], ODD_TEXTS[-2]):
+            pairs += [(text, other), (other, text)]
+    scores = ours(model).score(pairs)
+    assert_same(scores, package(model).score(pairs))
+    for pair in (("", "a b"), ("a b", ""), ("a b", "   \n\t"), ("", "")):
+        assert scores[pair] == 0
 
 
 @settings(max_examples=60)
@@ -164,14 +163,14 @@ def text(value: str | dict[str, Any]) -> str:
 
 @pytest.mark.slow
 def test_equals_the_package_on_transformers_4() -> None:
-    """Values stored from bert-score on transformers 4.57, where it needs no help but a declared
-    maximum length.
+    """Values stored from bert-score on transformers 4.57.
+
+    There it needs no help but a declared maximum length.
     """
-    expected = {
-        (text(case["reference"]), text(case["candidate"])): case["f1"]
-        for case in golden_cases()
-        if "f1" in case
-    }
+    expected: dict[Pair, float] = {}
+    for case in golden_cases():
+        if "f1" in case:
+            expected[text(case["reference"]), text(case["candidate"])] = case["f1"]
     assert len(expected) > 50
     assert_same(ours("deberta").score(list(expected)), expected)
 
@@ -203,25 +202,23 @@ def test_layers_above_the_cut_and_heads_are_neither_needed_nor_read(tmp_path: Pa
     assert score_one(deberta_copy(tmp_path, cut)) == score_one(Located(DEBERTA, "x"))
 
 
-def test_the_first_and_the_last_layer() -> None:
+def test_the_first_and_the_last_layer_can_be_compared_and_no_other() -> None:
     for layer in (1, 6):
         expected = Package(Located(DEBERTA, "x"), layer).score([("a b", "a c")])
-        assert score_one(Located(DEBERTA, "x"), layer) == pytest.approx(
-            expected["a b", "a c"], abs=TOLERANCE
-        )
+        score = score_one(Located(DEBERTA, "x"), layer)
+        assert score == pytest.approx(expected["a b", "a c"], abs=TOLERANCE)
     for layer in (0, 7):
         with pytest.raises(WeightsError, match=f"layers 1 to 6, not {layer}"):
             score_one(Located(DEBERTA, "x"), layer=layer)
 
 
 def test_weights_that_give_no_numbers_are_an_error(tmp_path: Path) -> None:
-    """For a token of one of the two texts."""
-    (only,) = set(ours("deberta").token_ids(["a c"])[0]) - set(
-        ours("deberta").token_ids(["a b"])[0]
-    )
+    """The vector of a token is damaged that only one of the two texts has."""
+    ids, other_ids = ours("deberta").token_ids(["a c", "a b"])
+    (damaged_id,) = set(ids) - set(other_ids)
 
     def damage(state: dict[str, torch.Tensor]) -> None:
-        state["deberta.embeddings.word_embeddings.weight"][only] = torch.nan
+        state["deberta.embeddings.word_embeddings.weight"][damaged_id] = torch.nan
 
     located = deberta_copy(tmp_path, damage)
     with pytest.raises(ArithmeticError, match="not finite"):
@@ -229,8 +226,9 @@ def test_weights_that_give_no_numbers_are_an_error(tmp_path: Path) -> None:
 
 
 def test_no_tokenizer_and_one_that_knows_no_word_are_refused(tmp_path: Path) -> None:
-    """transformers 5 makes the second of the first. Words are nothing at all to one kind of it,
-    [UNK] to the other.
+    """transformers 5 makes the second of the first.
+
+    To one of its tokenizers words are nothing at all, to the other [UNK].
     """
     deberta = deberta_copy(tmp_path, lambda state: None)
     (tmp_path / "merges.txt").unlink()

@@ -1,5 +1,6 @@
-"""BLEURT is not that of bleurt-pytorch if this fails: values of transformers 4.57, a small random
-checkpoint.
+"""BLEURT is not that of bleurt-pytorch if this fails.
+
+Values of transformers 4.57, with a small random checkpoint.
 """
 
 from __future__ import annotations
@@ -37,9 +38,9 @@ def golden() -> list[dict[str, Any]]:
 
 
 def bleurt(token_budget: int | None = None, folder: Path = FOLDER) -> Bleurt:
-    made = Bleurt(Located(folder, "tiny"), "cpu", "fp32", ScoreCache(None))
-    made.runner.tokens = token_budget
-    return made
+    model = Bleurt(Located(folder, "tiny"), "cpu", "fp32", ScoreCache(None))
+    model.runner.tokens = token_budget
+    return model
 
 
 def test_ids_and_token_types_equal_the_original_tokenizer() -> None:
@@ -56,9 +57,7 @@ def test_ids_and_token_types_equal_the_original_tokenizer() -> None:
 
 @pytest.mark.parametrize("token_budget", [1, 2048, 40_000])
 def test_scores_equal_bleurt_pytorch(token_budget: int) -> None:
-    """Within 1e-5, from one pair a batch to all of them, short ones padded beside those of 512
-    tokens.
-    """
+    """Within 1e-5, from one pair a batch to all, short ones padded beside those of 512 tokens."""
     expected = {(case["reference"], case["candidate"]): case["logit"] for case in golden()}
     assert max(expected.values()) - min(expected.values()) > 0.2, "the checkpoint tells pairs apart"
     scores = bleurt(token_budget).score(list(expected))
@@ -80,17 +79,20 @@ def test_half_a_surrogate_pair_is_scored_as_the_replacement_character() -> None:
 # --- the checkpoint ---
 
 
-def copy(
-    folder: Path, change: Any = lambda state: None, config: dict[str, Any] | None = None
-) -> Path:
+def unchanged(state: dict[str, torch.Tensor]) -> None:
+    """Leave the weights as they are."""
+
+
+def copy(folder: Path, change: Any = unchanged, config: dict[str, Any] | None = None) -> Path:
+    """A copy of the checkpoint, with changed weights and options of its configuration."""
     for path in FOLDER.iterdir():
         if path.name != "golden.json":
             (folder / path.name).write_bytes(path.read_bytes())
     state = torch.load(FOLDER / "pytorch_model.bin", weights_only=True)
     change(state)
     torch.save(state, folder / "pytorch_model.bin")
-    given = json.loads((FOLDER / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps(given | (config or {})))
+    options = json.loads((FOLDER / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(options | (config or {})))
     return folder
 
 
@@ -110,7 +112,7 @@ def copy(
         (lambda state: state["classifier.bias"].fill_(torch.nan), ArithmeticError, "not finite"),
     ],
 )
-def test_weights_that_do_not_fit_or_give_no_numbers(
+def test_weights_that_do_not_fit_or_give_no_numbers_are_refused(
     change: Any, error: type[Exception], message: str, tmp_path: Path
 ) -> None:
     with pytest.raises(error, match=message):

@@ -23,16 +23,13 @@ def test_no_two_pairs_or_models_share_an_entry(
     pairs: list[tuple[str, str]], score: float, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("cache")
-    ScoreCache(folder).store("model", {pair: score + index for index, pair in enumerate(pairs)})
+    scores = {pair: score + index for index, pair in enumerate(pairs)}
+    ScoreCache(folder).store("model", scores)
     cache = ScoreCache(folder)
-    assert cache.scores("model", pairs) == {pair: score + index for index, pair in enumerate(pairs)}
+    assert cache.scores("model", pairs) == scores
     assert cache.scores("model 2", pairs) == {}
-    turned = [
-        (candidate, reference)
-        for reference, candidate in pairs
-        if (candidate, reference) not in pairs
-    ]
-    assert cache.scores("model", turned) == {}
+    exchanged = {(candidate, reference) for reference, candidate in pairs}
+    assert cache.scores("model", exchanged - set(pairs)) == {}
 
 
 def test_the_environment_names_the_folder_or_switches_off(
@@ -43,26 +40,26 @@ def test_the_environment_names_the_folder_or_switches_off(
     assert (tmp_path / "mine" / "explanation" / "scores.sqlite").is_file()
     monkeypatch.setenv("FIGLANG_CACHE", "OFF")
     open_cache(True).store("model", {PAIR: 1.0})
-    assert (
-        open_cache(True).scores("model", [PAIR]) == open_cache(False).scores("model", [PAIR]) == {}
-    )
+    assert open_cache(True).scores("model", [PAIR]) == {}
+    assert open_cache(False).scores("model", [PAIR]) == {}
     monkeypatch.delenv("FIGLANG_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
     open_cache(True).store("model", {PAIR: 1.0})
     assert (tmp_path / "xdg" / "figlang_tasks" / "explanation" / "scores.sqlite").is_file()
 
 
-def test_a_folder_that_cannot_be_used_is_told_once_and_costs_nothing(
+def test_a_folder_that_cannot_be_used_is_reported_once_and_costs_nothing(
     tmp_path: Path, warnings_of_loguru: list[str]
 ) -> None:
     (tmp_path / "scores.sqlite").write_bytes(b"no database " * 1000)
-    reader, writer = ScoreCache(tmp_path), ScoreCache(tmp_path)
+    reader = ScoreCache(tmp_path)
+    writer = ScoreCache(tmp_path)
     for _ in range(3):
         assert reader.scores("model", [PAIR]) == {}
         writer.store("model", {PAIR: 1.0})
-    assert len(warnings_of_loguru) == 2 and all(
-        "FIGLANG_CACHE" in message for message in warnings_of_loguru
-    )
+    assert len(warnings_of_loguru) == 2
+    for message in warnings_of_loguru:
+        assert "FIGLANG_CACHE" in message
 
 
 @pytest.mark.parametrize("stored", [85.0, -1.5, 1e300, float("inf"), "0.5 or so", b"\x00", None])
@@ -78,9 +75,9 @@ def test_what_is_no_score_of_the_model_is_not_used(
     cache = ScoreCache(tmp_path)
     for _ in range(2):
         assert cache.scores("bertscore:minilm,layer:6", [other, PAIR], bounds=(-1, 1)) == {}
-    (told,) = warnings_of_loguru
-    assert f"the score cache {tmp_path} is out of use (scores.sqlite holds " in told
-    assert "which is no score of bertscore:minilm: delete this file" in told
+    (warning,) = warnings_of_loguru
+    assert f"the score cache {tmp_path} is out of use (scores.sqlite holds " in warning
+    assert "which is no score of bertscore:minilm: delete this file" in warning
 
 
 @pytest.mark.parametrize("stored", [1.0, -1.0, 0.0, 1])

@@ -1,6 +1,4 @@
-"""``figlang-score``: files of texts in, the numbers of `get_scorer` out; a fault of a file is said
-in one line.
-"""
+"""``figlang-score`` prints other numbers than `get_scorer`, or hides a fault, if this fails."""
 
 from __future__ import annotations
 
@@ -24,19 +22,17 @@ EMBEDDED = ("--scorer", "embedded", "--device", "cpu", "--no-cache")
 
 @cache
 def pairs() -> tuple[tuple[str, str], ...]:
-    """Explanations of figlang_mini, each against the next; then what a reader of files can trip
-    over, without \\n.
-    """
+    """Explanations of figlang_mini, each against the next, and texts that readers may trip over."""
     rows = pyarrow.parquet.read_table(
         next(DATA_DIR.glob("**/test-*.parquet")), columns=["explanation"]
     )
     texts = rows["explanation"].to_pylist()[:6]
-    odd = [
+    odd_pairs = [
         ('He said "no", and left.', "He\u2028left,\vhe said."),
         (texts[0], ""),
         ("\ufeffÉté\rda", " été\t"),
     ]
-    return (*zip(texts, texts[1:], strict=False), *odd)
+    return (*zip(texts, texts[1:], strict=False), *odd_pairs)
 
 
 @cache
@@ -45,14 +41,19 @@ def expected() -> ExplanationScores:
     return get_scorer("embedded", device="cpu", cache=False).score(references, candidates)
 
 
-def write_table(path: Path) -> Path:
+def write_pairs(path: Path) -> Path:
+    """Write the pairs in the format of the path's suffix, in columns gold and output."""
     if path.suffix == ".jsonl":
-        rows = [json.dumps({"id": 7, "gold": gold, "said": said or None}) for gold, said in pairs()]
-        path.write_text("\n\n".join(rows), encoding="utf-8")
-    else:
-        with path.open("w", encoding="utf-8-sig", newline="") as file:
-            writer = csv.writer(file, delimiter="\t" if path.suffix.lower() == ".tsv" else ",")
-            writer.writerows([["said", "id", "gold"], *([said, 7, gold] for gold, said in pairs())])
+        objects: list[str] = []
+        for reference, candidate in pairs():
+            objects.append(json.dumps({"id": 7, "gold": reference, "output": candidate or None}))
+        path.write_text("\n\n".join(objects), encoding="utf-8")
+        return path
+    with path.open("w", encoding="utf-8-sig", newline="") as file:
+        writer = csv.writer(file, delimiter="\t" if path.suffix.lower() == ".tsv" else ",")
+        writer.writerow(["output", "id", "gold"])
+        for reference, candidate in pairs():
+            writer.writerow([candidate, 7, reference])
     return path
 
 
@@ -62,40 +63,26 @@ def test_a_text_a_line(
 ) -> None:
     for name, texts in zip(("refs.txt", "hyps.txt"), zip(*pairs(), strict=True), strict=True):
         (tmp_path / name).write_bytes((end.join(texts) + last).encode("utf-8"))
-    assert (
-        main(["-r", str(tmp_path / "refs.txt"), "-c", str(tmp_path / "hyps.txt"), *EMBEDDED]) == 0
-    )
+    files = ["-r", str(tmp_path / "refs.txt"), "-c", str(tmp_path / "hyps.txt")]
+    assert main([*files, *EMBEDDED]) == 0
+    printed = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
     mean = f"{expected().mean.mean():.6f}"
-    told = {
+    assert printed == {
         "pairs": str(len(pairs())),
         "bertscore": mean,
         "mean": mean,
         "signature": expected().signature,
     }
-    assert dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines()) == told
 
 
 @pytest.mark.parametrize("name", ["pairs.csv", "pairs.TSV", "pairs.jsonl"])
 def test_columns_of_a_table(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = write_table(tmp_path / name)
+    path = write_pairs(tmp_path / name)
     output = tmp_path / "scores.csv"
     output.write_text("of an earlier run")
-    assert (
-        main(
-            [
-                str(path),
-                "--reference=gold",
-                "--candidate=said",
-                *EMBEDDED,
-                "--output",
-                str(output),
-                "--json",
-            ]
-        )
-        == 0
-    )
-    found = json.loads(capsys.readouterr().out)
-    assert found == {
+    columns = ["--reference=gold", "--candidate=output"]
+    assert main([str(path), *columns, *EMBEDDED, "--output", str(output), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {
         "pairs": len(pairs()),
         "bertscore": pytest.approx(expected().bertscore.mean(), abs=1e-12),
         "mean": pytest.approx(expected().mean.mean(), abs=1e-12),
@@ -104,7 +91,7 @@ def test_columns_of_a_table(name: str, tmp_path: Path, capsys: pytest.CaptureFix
     rows = list(csv.DictReader(output.read_text().splitlines()))
     assert [list(row) for row in rows] == [["bertscore", "mean"]] * len(pairs())
     assert [float(row["mean"]) for row in rows] == expected().mean.tolist()
-    assert sorted(each.name for each in tmp_path.iterdir()) == sorted([path.name, output.name])
+    assert {file.name for file in tmp_path.iterdir()} == {path.name, output.name}
 
 
 FAULTS = {
@@ -137,21 +124,24 @@ FAULTS = {
 
 
 @pytest.mark.parametrize(("name", "content", "message"), FAULTS.values(), ids=FAULTS)
-def test_faults_of_a_table(
+def test_a_fault_of_a_file_is_reported_in_one_line(
     name: str,
     content: str | bytes | None,
     message: str,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    path, output = tmp_path / name, tmp_path / "scores.csv"
+    path = tmp_path / name
+    output = tmp_path / "scores.csv"
     if content is not None:
         path.write_bytes(content.encode() if isinstance(content, str) else content)
     assert main([str(path), *EMBEDDED, "--output", str(output)]) == 1
-    told = capsys.readouterr()
-    (line,) = told.err.splitlines()
-    assert line.startswith("figlang-score: ") and message in line
-    assert not told.out and not output.exists()
+    printed = capsys.readouterr()
+    (error_line,) = printed.err.splitlines()
+    assert error_line.startswith("figlang-score: ")
+    assert message in error_line
+    assert not printed.out
+    assert not output.exists()
 
 
 @pytest.mark.parametrize(
@@ -172,27 +162,32 @@ def test_wrong_usage(
 ) -> None:
     with pytest.raises(SystemExit) as ended:
         main(arguments)
-    assert ended.value.code == 2 and message in capsys.readouterr().err
+    assert ended.value.code == 2
+    assert message in capsys.readouterr().err
 
 
-def test_help_is_quick_and_names_the_distribution() -> None:
-    """In a process of its own: torch takes seconds."""
-    code = (
-        "import runpy, sys; sys.argv[0:] = ['', sys.argv[1]]\n"
-        "try: runpy.run_module('figlang_tasks.metrics.explanation', run_name='__main__')\n"
-        "finally: print({'torch', 'transformers'} & set(sys.modules))\n"
+HELP = """
+import runpy, sys
+sys.argv[0:] = ["", sys.argv[1]]
+try:
+    runpy.run_module("figlang_tasks.metrics.explanation", run_name="__main__")
+finally:
+    print({"torch", "transformers"} & set(sys.modules))
+"""
+
+
+@pytest.mark.parametrize(
+    ("option", "text"),
+    [("--help", "figlang-score -r refs.txt -c hyps.txt"), ("--version", "figlang-tasks ")],
+)
+def test_help_is_quick_and_names_the_distribution(option: str, text: str) -> None:
+    """In a process of its own, since torch, which takes seconds, must not be imported."""
+    process = subprocess.run(
+        [sys.executable, "-c", HELP, option],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=True,
     )
-    told = [
-        subprocess.run(
-            [sys.executable, "-c", code, option],
-            capture_output=True,
-            text=True,
-            timeout=600,
-            check=True,
-        )
-        for option in ("--help", "--version")
-    ]
-    assert all(each.stdout.endswith("set()\n") for each in told)
-    assert "figlang-score -r refs.txt -c hyps.txt" in told[0].stdout and told[1].stdout.startswith(
-        "figlang-tasks "
-    )
+    assert process.stdout.endswith("set()\n")
+    assert text in process.stdout

@@ -13,10 +13,20 @@ from torch import nn
 from figlang_tasks.metrics.explanation.compute import Runner, exact_float32, padded
 
 
-def runner(token_budget: int | None = 64, dtype: str = "fp32", device: str = "cpu") -> Runner:
-    made = Runner(lambda dtype: nn.Linear(8, 8).to(dtype), device, dtype)
-    made.tokens = token_budget
-    return made
+def linear_model(dtype: torch.dtype) -> nn.Module:
+    return nn.Linear(8, 8, device="cpu").to(dtype)
+
+
+def runner(token_budget: int | None = 64, device: str = "cpu") -> Runner:
+    small_runner = Runner(linear_model, device, "fp32")
+    small_runner.tokens = token_budget
+    return small_runner
+
+
+def ranges_of(lengths: list[int], budget: int) -> list[tuple[int, int]]:
+    """Start and stop of each batch."""
+    batches = runner(budget).batches(lengths, lambda start, stop: 0)
+    return [(start, stop) for start, stop, _ in batches]
 
 
 falling = st.lists(st.integers(1, 100), max_size=60).map(
@@ -29,25 +39,18 @@ falling = st.lists(st.integers(1, 100), max_size=60).map(
 def test_batches_cover_everything_once_keep_to_the_budget_and_are_planned_again_as_before(
     lengths: list[int], budget: int, data: st.DataObject
 ) -> None:
-    """So a run that goes on after a kill computes the same batches, and the same numbers to the
-    last bit.
-    """
-    ranges = [
-        (start, stop) for start, stop, _ in runner(budget).batches(lengths, lambda start, stop: 0)
-    ]
-    assert [index for start, stop in ranges for index in range(start, stop)] == list(
-        range(len(lengths))
-    )
+    """So a run that goes on after a kill computes the same batches, and the same last bits."""
+    ranges = ranges_of(lengths, budget)
+    covered: list[int] = []
     for start, stop in ranges:
+        covered += range(start, stop)
         assert stop - start == 1 or (stop - start) * padded(lengths[start]) <= budget
+    assert covered == list(range(len(lengths)))
     if ranges:
         done = data.draw(st.integers(0, len(ranges) - 1))
-        begin = ranges[done][0]
-        again = [
-            (start, stop)
-            for start, stop, _ in runner(budget).batches(lengths[begin:], lambda start, stop: 0)
-        ]
-        assert [(start + begin, stop + begin) for start, stop in again] == ranges[done:]
+        begin, _ = ranges[done]
+        ranges_left = ranges_of(lengths[begin:], budget)
+        assert [(start + begin, stop + begin) for start, stop in ranges_left] == ranges[done:]
 
 
 @pytest.mark.parametrize(
@@ -73,10 +76,13 @@ def test_out_of_memory_halves_the_budget_and_goes_on(
         sizes.append(stop - start)
         return list(range(start, stop))
 
-    results = [item for _, _, items in runner(8 * 16).batches([8] * 16, step) for item in items]
+    results: list[int] = []
+    for _, _, batch_results in runner(8 * 16).batches([8] * 16, step):
+        results += batch_results
     assert results == list(range(16))
     assert sizes == [2] * 8
-    assert len(warnings_of_loguru) == 3 and "64 tokens a batch from now on" in warnings_of_loguru[0]
+    assert len(warnings_of_loguru) == 3
+    assert "64 tokens a batch from now on" in warnings_of_loguru[0]
 
 
 @pytest.mark.parametrize(
@@ -98,46 +104,44 @@ def test_no_room_for_one_text_and_another_error_end_it(
 
 def test_a_device_too_full_for_one_text_gives_way_to_the_cpu(warnings_of_loguru: list[str]) -> None:
     """The meta device stands for a GPU: the model is moved for real, and moved back."""
-    tried = []
-    made = Runner(lambda dtype: nn.Linear(2, 2, device="cpu"), "cpu", "fp32")
-    made.model  # noqa: B018
-    made.device = torch.device("meta")
-    made.tokens = 1000
+    attempted_sizes: list[int] = []
+    full_runner = runner(token_budget=1000)
+    full_runner.model  # noqa: B018  (loads the model)
+    full_runner.device = torch.device("meta")
+    full_runner.tokens = 1000
 
     def step(start: int, stop: int) -> str:
-        tried.append(stop - start)
-        if made.device.type == "meta":
+        attempted_sizes.append(stop - start)
+        if full_runner.device.type == "meta":
             raise torch.OutOfMemoryError("no room")
-        return made.device.type
+        return full_runner.device.type
 
-    assert [result for _, _, result in made.batches([8, 8, 8, 8], step)] == ["cpu"]
-    assert tried == [4, 2, 1, 4]
-    assert made.budget == 2048
+    devices = [device for _, _, device in full_runner.batches([8, 8, 8, 8], step)]
+    assert devices == ["cpu"]
+    assert attempted_sizes == [4, 2, 1, 4]
+    assert full_runner.budget == 2048
     assert "on the CPU instead" in warnings_of_loguru[-1]
 
 
 class Large(nn.Linear):
-    """Finds no room on the meta device, which stands for a GPU that is full when the model
-    arrives.
-    """
+    """Has no room on the meta device, which stands for a GPU that is full."""
 
-    def to(self, *where: Any, **how: Any) -> Any:
-        if torch.device("meta") in where:
+    def to(self, *arguments: Any, **options: Any) -> Any:
+        if torch.device("meta") in arguments:
             raise torch.OutOfMemoryError("no room")
-        return super().to(*where, **how)
+        return super().to(*arguments, **options)
 
 
 def test_a_model_that_does_not_fit_its_device_runs_on_the_cpu(
     warnings_of_loguru: list[str],
 ) -> None:
-    made = Runner(lambda dtype: Large(8, 8), "meta", "fp32")
-    assert [result for _, _, result in made.batches([8], lambda start, stop: made.device.type)] == [
-        "cpu"
-    ]
+    full_runner = Runner(lambda dtype: Large(8, 8), "meta", "fp32")
+    batches = full_runner.batches([8], lambda start, stop: full_runner.device.type)
+    assert [device for _, _, device in batches] == ["cpu"]
     assert "meta is too full" in warnings_of_loguru[0]
 
 
-def test_unknown_device() -> None:
+def test_a_device_that_is_not_here_is_refused() -> None:
     with pytest.raises(ValueError, match="device is 'gpu'; valid: auto, cpu"):
         runner(device="gpu")
     if not torch.cuda.is_available():
@@ -146,28 +150,30 @@ def test_unknown_device() -> None:
 
 
 def test_no_reduced_precision_inside_fp32_whatever_the_process_asked_for() -> None:
-    """A GPU's convolutions are in TensorFloat-32 if nobody asks: those of Inception and CLIP must
-    not be.
-    """
-    known: Any = torch.backends
-    gpu, cpu = (known.cuda.matmul, known.cudnn.conv), (known.mkldnn.matmul, known.mkldnn.conv)
-    asked = {**dict.fromkeys(gpu, "tf32"), **dict.fromkeys(cpu, "bf16")}
-    before = {backend: backend.fp32_precision for backend in asked}
+    """A GPU's convolutions are in TensorFloat-32 by default: Inception's and CLIP's must not be."""
+    torch_backends: Any = torch.backends
+    reduced_precisions = {
+        torch_backends.cuda.matmul: "tf32",
+        torch_backends.cudnn.conv: "tf32",
+        torch_backends.mkldnn.matmul: "bf16",
+        torch_backends.mkldnn.conv: "bf16",
+    }
+    precisions_before = {backend: backend.fp32_precision for backend in reduced_precisions}
     try:
-        for backend, precision in asked.items():
+        for backend, precision in reduced_precisions.items():
             backend.fp32_precision = precision
         with exact_float32():
-            assert [backend.fp32_precision for backend in asked] == ["ieee"] * 4
-        assert {backend: backend.fp32_precision for backend in asked} == asked
+            for backend in reduced_precisions:
+                assert backend.fp32_precision == "ieee"
+        for backend, precision in reduced_precisions.items():
+            assert backend.fp32_precision == precision
     finally:
-        for backend, precision in before.items():
+        for backend, precision in precisions_before.items():
             backend.fp32_precision = precision
 
 
 def test_the_emptiest_gpu_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What torch says of three GPUs is put in its mouth; the first is so full that it does not even
-    answer.
-    """
+    """torch reports three GPUs; the first is so full that it does not even answer."""
 
     def memory(index: int) -> tuple[int, int]:
         if index == 0:

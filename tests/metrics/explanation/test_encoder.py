@@ -1,5 +1,6 @@
-"""The encoder computes something else than the modules of transformers if this fails: random
-weights and lengths.
+"""The encoder computes something else than the modules of transformers if this fails.
+
+With random weights and lengths.
 """
 
 from __future__ import annotations
@@ -39,12 +40,13 @@ LONGEST = 64
 
 
 def deberta(**options: Any) -> DebertaModel:
-    given = {
+    """A DeBERTa with relative positions, unless the options say otherwise."""
+    all_options = {
         "relative_attention": True,
         "position_biased_input": False,
         "type_vocab_size": 0,
     } | options
-    return DebertaModel(DebertaConfig(**SIZES, **given))
+    return DebertaModel(DebertaConfig(**SIZES, **all_options))
 
 
 MAKERS = {
@@ -68,16 +70,16 @@ FIRST = ("bert", "rembert")
 
 @cache
 def model(name: str, dtype: torch.dtype) -> Any:
+    """A model of transformers with random weights."""
     torch.manual_seed(NAMES.index(name))
-    made = MAKERS[name]().eval().requires_grad_(False)
-    for (
-        parameter
-    ) in made.parameters():  # that every weight and bias counts, and none makes the values explode
+    network = MAKERS[name]().eval().requires_grad_(False)
+    # So that every weight and bias counts, and none makes the values explode.
+    for parameter in network.parameters():
         if parameter.dim() == 1:
             parameter.normal_(float(parameter.mean() > 0.5), 0.2)
         else:
             parameter.normal_(0, parameter.shape[-1] ** -0.5)
-    return made.to(dtype)
+    return network.to(dtype)
 
 
 @cache
@@ -116,22 +118,25 @@ def test_float32_equals_transformers(name: str, lengths: list[int], extra: int, 
             input_ids=ids, attention_mask=mask, token_type_ids=types
         ).last_hidden_state
         for kernel in kernels(torch.float32):
-            found = ours(name, torch.float32, kernel, False)(ids, mask, types)
-            assert torch.allclose(found[mask.bool()], expected[mask.bool()], rtol=0, atol=1e-5)
+            vectors = ours(name, torch.float32, kernel, first=False)(ids, mask, types)
+            is_token = mask.bool()
+            assert torch.allclose(vectors[is_token], expected[is_token], rtol=0, atol=1e-5)
             if name in FIRST:
-                found = ours(name, torch.float32, kernel, True)(ids, mask, types)
-                assert torch.allclose(found, expected[:, 0], rtol=0, atol=1e-5)
+                first_vectors = ours(name, torch.float32, kernel, first=True)(ids, mask, types)
+                assert torch.allclose(first_vectors, expected[:, 0], rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("kernel", kernels(torch.bfloat16))
 def test_bfloat16_is_as_exact_as_that_of_transformers(name: str, kernel: str) -> None:
     """By the mean distance from float32."""
-    ids, mask, types = inputs([60, 33, 7, 64, 1], 0, 1, name)
-    given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
+    ids, mask, types = inputs([60, 33, 7, 64, 1], extra=0, seed=1, name=name)
+    arguments = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
     with torch.inference_mode(), exact_float32():
-        exact = model(name, torch.float32)(**given).last_hidden_state
-        theirs = model(name, torch.bfloat16)(**given).last_hidden_state.float()
-        found = ours(name, torch.bfloat16, kernel, False)(ids, mask, types).float()
-    distances = [(each - exact)[mask.bool()].abs().mean() for each in (found, theirs)]
-    assert 0 < distances[0] < 1.1 * distances[1]
+        exact = model(name, torch.float32)(**arguments).last_hidden_state
+        of_transformers = model(name, torch.bfloat16)(**arguments).last_hidden_state.float()
+        vectors = ours(name, torch.bfloat16, kernel, first=False)(ids, mask, types).float()
+    is_token = mask.bool()
+    distance = (vectors - exact)[is_token].abs().mean()
+    distance_of_transformers = (of_transformers - exact)[is_token].abs().mean()
+    assert 0 < distance < 1.1 * distance_of_transformers

@@ -18,7 +18,8 @@ ALL = [(dtype, kernel) for dtype in DTYPES for kernel in kernels(dtype)]
 
 
 @pytest.fixture(autouse=True)
-def nothing_known() -> Iterator[None]:
+def forget_the_choice() -> Iterator[None]:
+    """Each test chooses anew, and so does what runs behind it."""
     choose.cache_clear()
     yield
     choose.cache_clear()
@@ -42,38 +43,54 @@ def test_a_layer_equals_float64(
     # One rounding of values up to 8 or so; torch's own bfloat16 rounds before each step.
     tolerance = 1e-5 if dtype == torch.float32 else 0.04
     with torch.inference_mode(), exact_float32():
-        for found, expected in (
+        for output, expected in (
             (layer(x), exact),
             (layer(x, with_gelu=True), functional.gelu(exact)),
             (layer(x, add=added), exact + added.double()),
         ):
-            assert found.dtype == dtype
-            assert torch.allclose(found.double(), expected, rtol=0, atol=tolerance)
+            assert output.dtype == dtype
+            assert torch.allclose(output.double(), expected, rtol=0, atol=tolerance)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_the_choice_is_kept_for_later_processes(
-    dtype: torch.dtype, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if len(choices(dtype)) == 1:
-        pytest.skip("one kernel here: nothing to choose")
+@pytest.fixture
+def kernels_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file that keeps the choice, which is not there yet."""
     monkeypatch.setenv("FIGLANG_CACHE", str(tmp_path / "new"))
-    first = choose(dtype)
-    assert first in choices(dtype)
-    path = tmp_path / "new" / "kernels.json"
-    ((key, kept),) = json.loads(path.read_text()).items()
-    assert kept == first
-    assert torch.__version__ in key and str(dtype) in key
-    for other in choices(
-        dtype
-    ):  # what stands there is taken, and what is known of other machines stays
-        path.write_text(json.dumps({"another machine": "torch", key: other}))
+    return tmp_path / "new" / "kernels.json"
+
+
+with_choice = [dtype for dtype in DTYPES if len(choices(dtype)) > 1]
+"""Where this machine has one kernel for a dtype, there is nothing to choose."""
+
+
+@pytest.mark.parametrize("dtype", with_choice)
+def test_the_choice_is_kept_for_later_processes(dtype: torch.dtype, kernels_file: Path) -> None:
+    choice = choose(dtype)
+    assert choice in choices(dtype)
+    ((machine, kept_choice),) = json.loads(kernels_file.read_text()).items()
+    assert kept_choice == choice
+    assert torch.__version__ in machine
+    assert str(dtype) in machine
+    # What stands in the file is taken, and what it says of other machines stays.
+    for other_choice in choices(dtype):
+        content = {"another machine": "torch", machine: other_choice}
+        kernels_file.write_text(json.dumps(content))
         choose.cache_clear()
-        assert choose(dtype) == other
-        assert json.loads(path.read_text()) == {"another machine": "torch", key: other}
-    for content in ('{"another machine": "torch"}', "{", "[]"):  # damaged ones are replaced
-        path.write_text(content)
-        choose.cache_clear()
-        assert choose(dtype) in choices(dtype)
-        others = {"another machine"} if "another machine" in content else set()
-        assert json.loads(path.read_text()).keys() == {*others, key}
+        assert choose(dtype) == other_choice
+        assert json.loads(kernels_file.read_text()) == content
+
+
+@pytest.mark.parametrize("dtype", with_choice)
+@pytest.mark.parametrize(
+    ("content", "other_machines"),
+    [('{"another machine": "torch"}', {"another machine"}), ("{", set()), ("[]", set())],
+)
+def test_a_damaged_file_of_choices_is_replaced(
+    dtype: torch.dtype, content: str, other_machines: set[str], kernels_file: Path
+) -> None:
+    choose(dtype)
+    ((machine, _),) = json.loads(kernels_file.read_text()).items()
+    kernels_file.write_text(content)
+    choose.cache_clear()
+    assert choose(dtype) in choices(dtype)
+    assert json.loads(kernels_file.read_text()).keys() == {*other_machines, machine}

@@ -39,7 +39,8 @@ def test_the_mean_of_bertscore_and_bleurt(tmp_path: Path) -> None:
     assert scores.bertscore.shape == scores.bleurt.shape == scores.mean.shape == (4,)
     assert scores.mean.tolist() == ((scores.bertscore + scores.bleurt) / 2).tolist()
     assert scores.bertscore[2] == scores.bertscore[3] == 0, "an empty text, whichever side"
-    assert scores.bleurt[2] != 0 and scores.bleurt[3] != 0, "BLEURT has an opinion on empty texts"
+    assert scores.bleurt[2] != 0, "BLEURT scores an empty reference"
+    assert scores.bleurt[3] != 0, "BLEURT scores an empty candidate"
 
 
 def test_the_published_recipes() -> None:
@@ -75,14 +76,14 @@ def test_the_signature_names_all_that_decides_a_score() -> None:
     )
     assert get_scorer("vflute25", cache=False, **TINY).signature != fast.signature
     assert "not a published metric" in get_scorer("embedded").signature
-    same = get_scorer("embedded", cache=False, bertscore_layer=6).signature
-    assert same == get_scorer("embedded", cache=False).signature
+    with_its_own_layer = get_scorer("embedded", cache=False, bertscore_layer=6).signature
+    assert with_its_own_layer == get_scorer("embedded", cache=False).signature
 
 
 def test_a_second_scoring_comes_from_the_cache_and_models_can_be_released(tmp_path: Path) -> None:
     first, second = (get_scorer("vflute25", cache=tmp_path, **TINY) for _ in range(2))
-    found = first.score(REFERENCES, CANDIDATES).mean.tolist()
-    assert second.score(REFERENCES[::-1], CANDIDATES[::-1]).mean.tolist() == found[::-1]
+    means = first.score(REFERENCES, CANDIDATES).mean.tolist()
+    assert second.score(REFERENCES[::-1], CANDIDATES[::-1]).mean.tolist() == means[::-1]
     assert [model.runner.loaded for model in second.models] == [None, None]
     assert all(model.runner.loaded is not None for model in first.models)
     first.release()
@@ -120,21 +121,20 @@ def test_what_is_no_text_is_named(references: list, candidates: list, message: s
         ),
     ],
 )
-def test_arguments_that_do_not_fit(arguments: dict, message: str) -> None:
+def test_arguments_that_do_not_fit_are_refused(arguments: dict, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         get_scorer(**arguments)
 
 
-def test_names_of_repositories(tmp_path: Path) -> None:
+def test_names_of_repositories_stand_for_pinned_weights(tmp_path: Path) -> None:
     """The published checkpoints come at the pinned commits unless another one is named."""
     assert weights_named("lucadiliello/BLEURT-20") == BLEURT_20
     assert weights_named("lucadiliello/BLEURT-20@main") == Weights("lucadiliello/BLEURT-20", "main")
     assert weights_named("org/own") == Weights("org/own", None)
     folder = tmp_path / "bert-base-uncased"
     shutil.copytree(FIXTURES / "deberta", folder)
-    with pytest.raises(
-        WeightsError, match="has layers 1 to 6, not 9"
-    ):  # 9 is bert-score's choice for that name
+    # 9 is bert-score's choice for that name.
+    with pytest.raises(WeightsError, match="has layers 1 to 6, not 9"):
         get_scorer("figlang24", bertscore_model=str(folder))
 
 
@@ -203,6 +203,5 @@ def test_published_scores_of_bleurt(
 
     monkeypatch.setattr(weights_module, "find_on_hub", from_cache)
     model = Bleurt(locate(weights_named(checkpoint)), "auto", "fp32", ScoreCache(None))
-    assert model.score([(reference, candidate)])[reference, candidate] == pytest.approx(
-        published, abs=1e-5
-    )
+    scores = model.score([(reference, candidate)])
+    assert scores[reference, candidate] == pytest.approx(published, abs=1e-5)

@@ -1,6 +1,4 @@
-"""A metric model has other weights than its signature says, or none and no remedy, if this
-fails.
-"""
+"""A metric model has other weights than its signature says, or no remedy, if this fails."""
 
 from __future__ import annotations
 
@@ -36,7 +34,7 @@ def test_names_of_weights_and_a_missing_package(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["[]", "{"])
-def test_a_configuration_that_is_no_object(content: str, tmp_path: Path) -> None:
+def test_a_configuration_that_is_no_object_is_refused(content: str, tmp_path: Path) -> None:
     shutil.copytree(FIXTURES / "deberta", tmp_path, dirs_exist_ok=True)
     (tmp_path / "config.json").write_text(content)
     with pytest.raises(WeightsError, match="config.json cannot be read"):
@@ -52,16 +50,13 @@ def test_a_folder_of_weights_by_environment(
     assert located.folder == tmp_path / "deberta-xlarge-mnli"
     # The digests of the files that are read, by name, and a digest of these; golden.json is not
     # read.
-    read = ["config.json", "merges.txt", "pytorch_model.bin", "tokenizer_config.json", "vocab.json"]
-    read += [
-        name
-        for name in ("added_tokens.json", "special_tokens_map.json")
-        if (located.folder / name).is_file()
-    ]
-    digests = {
-        name: hashlib.sha256((located.folder / name).read_bytes()).hexdigest()
-        for name in sorted(read)
-    }
+    needed = ["config.json", "merges.txt", "pytorch_model.bin", "vocab.json"]
+    optional = ["added_tokens.json", "special_tokens_map.json", "tokenizer_config.json"]
+    digests: dict[str, str] = {}
+    for name in sorted([*needed, *optional]):
+        path = located.folder / name
+        if name in needed or path.is_file():
+            digests[name] = hashlib.sha256(path.read_bytes()).hexdigest()
     expected = hashlib.sha256(json.dumps(digests).encode()).hexdigest()[:12]
     assert located.identity == f"deberta-xlarge-mnli@sha256:{expected}"
 
@@ -86,56 +81,58 @@ def run(
     return warm.run([sys.executable, "-c", script], env=env, cwd=home, timeout=600)
 
 
-def test_from_the_hub_at_the_pinned_commits_only_what_is_needed_then_offline(
-    tmp_path: Path,
-) -> None:
-    repository = tmp_path / "deberta"
+def add_pinned_models(server: HubServer, folder: Path) -> None:
+    """Serve the models of a scorer at their pinned commits; their branches have moved on since."""
+    repository = folder / "deberta"
     shutil.copytree(FIXTURES / "deberta", repository)
     for needless in ("tf_model.h5", "rust_model.ot", "README.md"):
         (repository / needless).write_bytes(b"0" * 100)
+    newer = folder / "newer"
+    newer.mkdir()
+    (newer / "config.json").write_text("{}")
+    for weights, files in ((DEBERTA_XLARGE_MNLI, repository), (BLEURT_20, FIXTURES / "bleurt")):
+        server.add_repo(weights.name, files, repo_type="model", commit=weights.revision)
+        server.add_repo(weights.name, newer, repo_type="model", commit="f" * 40)
+
+
+def test_from_the_hub_at_the_pinned_commits_only_what_is_needed(tmp_path: Path) -> None:
     with HubServer() as server:
-        server.add_repo(
-            DEBERTA_XLARGE_MNLI.name,
-            repository,
-            repo_type="model",
-            commit=DEBERTA_XLARGE_MNLI.revision,
-        )
-        server.add_repo(
-            BLEURT_20.name, FIXTURES / "bleurt", repo_type="model", commit=BLEURT_20.revision
-        )
-        # The branches have moved on since.
-        newer = tmp_path / "newer"
-        newer.mkdir()
-        (newer / "config.json").write_text("{}")
-        for name in (DEBERTA_XLARGE_MNLI.name, BLEURT_20.name):
-            server.add_repo(name, newer, repo_type="model", commit="f" * 40)
-        done = run(server, tmp_path / "home", SCORE)
-        assert done.returncode == 0, done.stderr
-        fetched = [request.path for request in server.requests if "/resolve/" in request.path]
-        commits = {path.partition("/resolve/")[2].partition("/")[0] for path in fetched}
+        add_pinned_models(server, tmp_path)
+        process = run(server, tmp_path / "home", SCORE)
+        assert process.returncode == 0, process.stderr
+        paths = [request.path for request in server.requests if "/resolve/" in request.path]
+        # .../resolve/COMMIT/FILE
+        commits = {path.partition("/resolve/")[2].partition("/")[0] for path in paths}
         assert commits == {DEBERTA_XLARGE_MNLI.revision, BLEURT_20.revision}
-        assert not any(
-            name in path for path in fetched for name in ("tf_model", "rust_model", "README")
-        )
-        asked = len(server.requests)
+        for needless in ("tf_model", "rust_model", "README"):
+            assert needless not in " ".join(paths)
+        requests = len(server.requests)
         assert run(server, tmp_path / "home").returncode == 0
-        assert len(server.requests) == asked, (
+        assert len(server.requests) == requests, (
             "a pinned commit that is here needs no question to the hub"
         )
-    mean, signature = done.stdout.strip().split(" ", 1)
-    expected = get_scorer(
+
+
+def test_scores_with_weights_from_the_hub_and_then_offline(tmp_path: Path) -> None:
+    with HubServer() as server:
+        add_pinned_models(server, tmp_path)
+        process = run(server, tmp_path / "home", SCORE)
+        assert process.returncode == 0, process.stderr
+    mean, signature = process.stdout.strip().split(" ", 1)
+    scorer = get_scorer(
         "vflute25",
         bertscore_model=str(FIXTURES / "deberta"),
         bertscore_layer=4,
         bleurt_model=str(FIXTURES / "bleurt"),
         device="cpu",
         cache=False,
-    ).score(["He is calm."], ["He is a storm."])
+    )
+    expected = scorer.score(["He is calm."], ["He is a storm."])
     assert float(mean) == expected.mean[0]
     assert f"microsoft/deberta-xlarge-mnli@{DEBERTA_XLARGE_MNLI.revision[:12]}," in signature
     assert f"lucadiliello/BLEURT-20@{BLEURT_20.revision[:12]}," in signature
-    again = run(server, tmp_path / "home", SCORE, HF_HUB_OFFLINE="1")
-    assert again.stdout == done.stdout, "from the hub's cache, with no hub"
+    offline = run(server, tmp_path / "home", SCORE, HF_HUB_OFFLINE="1")
+    assert offline.stdout == process.stdout, "from the hub's cache, with no hub"
 
 
 def test_without_a_commit_the_newest_is_taken_and_recorded(tmp_path: Path) -> None:
@@ -145,8 +142,8 @@ def test_without_a_commit_the_newest_is_taken_and_recorded(tmp_path: Path) -> No
     )
     with HubServer() as server:
         server.add_repo("org/own", FIXTURES / "deberta", repo_type="model", commit="e" * 40)
-        done = run(server, tmp_path / "home", script)
-    assert done.stdout.split() == [f"org/own@{'e' * 12}"] * 2, done.stderr
+        process = run(server, tmp_path / "home", script)
+    assert process.stdout.split() == [f"org/own@{'e' * 12}"] * 2, process.stderr
 
 
 @pytest.mark.parametrize("state", ["stopped", "no such commit", "no weights"])
@@ -167,11 +164,13 @@ def test_weights_that_cannot_be_had_say_what_to_do(state: str, tmp_path: Path) -
             )
         if state == "stopped":
             server.stop()
-        done = run(server, tmp_path / "home")
-    assert done.returncode == 1 and "Retrying" not in done.stderr
-    assert "WeightsError" in done.stderr and "deberta-xlarge-mnli" in done.stderr
+        process = run(server, tmp_path / "home")
+    assert process.returncode == 1
+    assert "Retrying" not in process.stderr
+    assert "WeightsError" in process.stderr
+    assert "deberta-xlarge-mnli" in process.stderr
     remedy = {
         "no such commit": "RevisionNotFoundError",
         "no weights": "holds no weights: none of model.safetensors",
     }
-    assert remedy.get(state, "FIGLANG_WEIGHTS_DIR/deberta-xlarge-mnli") in done.stderr
+    assert remedy.get(state, "FIGLANG_WEIGHTS_DIR/deberta-xlarge-mnli") in process.stderr

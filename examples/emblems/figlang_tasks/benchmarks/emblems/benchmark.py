@@ -7,6 +7,6 @@ BENCHMARK = Benchmark(
     name="emblems",
     version="1-0",
     prompt_hash="124f4cf3f429",
-    about="does a picture convey a saying?",
+    summary="does a picture convey a saying?",
     sources=(Source(name="Emblems", bring="docs/cards/emblems.md"),),
 )

@@ -17,9 +17,9 @@ def documents(request: Request, check_images: bool) -> datasets.Dataset:
     """The documents of a split. All pictures are checked in any case: there are only a few."""
     dataset, split = request.dataset, request["split"]
     folder = hub.snapshot(source_of(dataset), [f"{split}.jsonl", "images/*"]).folder.absolute()
-    lines = row_files.lines(folder / f"{split}.jsonl")
-    rows, faults = row_files.valid(lines, _document, key=lambda document: document["id"])
-    row_files.end_with_the_first(faults, "emblems")
+    lines = row_files.read_rows(folder / f"{split}.jsonl")
+    rows, faults = row_files.validate_rows(lines, _document, key=lambda document: document["id"])
+    row_files.raise_first_fault(faults, "emblems")
     return row_files.as_documents(rows, dataset, split)
 
 

@@ -1,6 +1,4 @@
-"""An answer to a question with options: where it names them, its lists, and what its sentences say
-of each.
-"""
+"""An answer to a question with options: its mentions of them, its lists, and what it denies."""
 
 from __future__ import annotations
 
@@ -24,14 +22,14 @@ from figlang_tasks.answers.words import ANNOUNCED_NONE, IN_LOOPS, NONE_OF, REFUS
 
 WORD = re.compile(r"\w")
 COLON = re.compile(r"""[)\]"'}]{0,2}\s{0,3}(?::|-\s)""")
-"""Behind the name of an option: what follows is its text or its description."""
+"""After the name of an option: what follows is its text or its description."""
 
 ENDS_A_HEAD = re.compile(
     r"""[)\]"'}]{0,2}\s{0,3}(?:[.,;)\n-]|\((?!\w\))|\Z"""
     r"|(?:rather than|instead of|and not|not|because|since)\b)",
     re.I,
 )
-"""Behind the name of an option that heads an answer."""
+"""After the name of an option that heads an answer."""
 HEDGED = re.compile(r"\b(?:may|might|could)\b", re.I)
 
 _MOST_OPTIONS = 2  # More in one enumeration are the echo of the question: "A, B, C or D".
@@ -46,7 +44,7 @@ _JOIN = re.compile(
 )
 _RANGE = re.compile(r"[\s)\]\"'}]{0,3}(?:to|through|-)[\s(\[\"'{]{0,3}", re.I)
 # "(B) 13 and (C) 26"
-_JOIN_BEHIND_TEXT = re.compile(
+_JOIN_AFTER_TEXT = re.compile(
     r"\s(?:(?!because|since|which|that|is|are|as)[^\s.;:]{1,20}[\s,]{1,2}){1,5}(?:and|or)\s(?:also\s)?",
     re.I,
 )
@@ -56,12 +54,12 @@ _BESIDE = re.compile(r"\W{0,4}(?:(?:the|is|or)\W{1,3})?", re.I)
 
 
 @dataclass(frozen=True)
-class Run:
-    """Mentions that one enumeration joins, mostly a single one.
+class MentionGroup:
+    """Mentions that belong together, as in "A and B"; mostly a single one.
 
     Attributes:
-        mentions: in their order.
-        is_range: whether it goes "from A to D".
+        mentions: in the order of the answer, at least one.
+        is_range: whether they are the ends of a range, as in "A to D".
     """
 
     mentions: tuple[Mention, ...]
@@ -80,19 +78,33 @@ class Run:
         return self.mentions[-1].end
 
     @property
+    def n_options(self) -> int:
+        """How many different options are mentioned."""
+        return len({mention.value for mention in self.mentions})
+
+    @property
+    def has_brackets(self) -> bool:
+        """Whether an option is named in brackets: "(B)"."""
+        return any(mention.form == "bracketed" for mention in self.mentions)
+
+    @property
     def is_echo(self) -> bool:
-        """Whether the run repeats what was offered and chooses nothing: "A, B, C or D"."""
+        """Whether the group repeats what was offered and chooses nothing: "A, B, C or D"."""
         return self.is_range or len(self.mentions) > _MOST_OPTIONS
 
     def evidence(self, rule: str) -> list[Evidence]:
-        return [
-            Evidence(mention.value, mention.start, mention.end, rule) for mention in self.mentions
-        ]
+        """Each mention as evidence for its option, by this rule."""
+        return [mention.evidence(rule) for mention in self.mentions]
 
 
 @dataclass(frozen=True)
-class Page:
-    """An answer, and what its question offered."""
+class OptionAnalysis:
+    """An answer to a question with options, and what it says of them.
+
+    Attributes:
+        answer: the answer.
+        choices: what its question offered.
+    """
 
     answer: Answer
     choices: Choices
@@ -109,78 +121,77 @@ class Page:
 
     @property
     def is_finished(self) -> bool:
-        """Whether the answer ends where a sentence ends: one that is cut off may go on with other
-        options.
-        """
+        """Whether the answer ends in a sentence; one that is cut off might go on with others."""
         return self.text[-1] in ".!"
 
     # --- mentions ---
 
     @cached_property
     def all_mentions(self) -> list[Mention]:
+        """The mentions of options in every form, in their order."""
         return find_mentions(self.text, self.choices)
 
     @cached_property
     def mentions(self) -> list[Mention]:
-        """The mentions that count in running text: names as they were offered, ordinals of
-        pictures, places.
+        """The mentions that count in a sentence: offered names, places, ordinals of pictures.
 
-        A letter outranks what stands beside it: "(A) the second image" is A.
+        An offered name outranks a form of another kind beside it: "(A) the second image" is A.
         """
         mentions: list[Mention] = []
         for mention in self.all_mentions:
-            if mention.form in OFFERED_FORMS:
-                if (
-                    mentions
-                    and mentions[-1].form not in OFFERED_FORMS
-                    and self._is_beside(mentions[-1], mention)
-                ):
-                    mentions.pop()
+            is_offered = mention.form in OFFERED_FORMS
+            counts_alone = mention.form == "place" or self.choices.are_pictures is True
+            if not is_offered and not counts_alone:
+                continue
+            if not mentions or not self._is_beside(mentions[-1], mention):
                 mentions.append(mention)
-            elif mention.form == "place" or self.choices.are_pictures is True:
-                if not (
-                    mentions
-                    and mentions[-1].form in OFFERED_FORMS
-                    and self._is_beside(mentions[-1], mention)
-                ):
-                    mentions.append(mention)
+                continue
+            was_offered = mentions[-1].form in OFFERED_FORMS
+            if is_offered and not was_offered:
+                mentions[-1] = mention
+            elif is_offered or not was_offered:
+                mentions.append(mention)
         return mentions
 
     def _is_beside(self, before: Mention, mention: Mention) -> bool:
+        """Whether no more than signs, or "the", "is" or "or", stand between two mentions."""
         return _BESIDE.fullmatch(self.text, before.end, mention.start) is not None
 
     @cached_property
-    def runs(self) -> list[Run]:
-        """The mentions, joined to one run where "and", "or", commas or signs stand between them."""
-        runs: list[list[Mention]] = []
-        ranges: set[int] = set()
+    def groups(self) -> list[MentionGroup]:
+        """The mentions, in groups where "and", "or", commas, signs or "to" stand between them."""
+        groups: list[MentionGroup] = []
+        mentions: list[Mention] = []  # of the last group
+        is_range = False
         for mention in self.mentions:
-            between = self.text[runs[-1][-1].end : mention.start] if runs else ""
-            is_range = bool(runs) and _RANGE.fullmatch(between) is not None
-            if is_range or (runs and self._is_joined(runs[-1][-1], mention, between)):
-                runs[-1].append(mention)
-            else:
-                runs.append([mention])
-            if is_range:
-                ranges.add(len(runs) - 1)
-        return [Run(tuple(run), is_range=number in ranges) for number, run in enumerate(runs)]
+            if mentions:
+                between = self.text[mentions[-1].end : mention.start]
+                ends_range = _RANGE.fullmatch(between) is not None
+                if ends_range or self._is_joined(mentions[-1], mention, between):
+                    mentions.append(mention)
+                    is_range = is_range or ends_range
+                    continue
+                groups.append(MentionGroup(tuple(mentions), is_range=is_range))
+            mentions = [mention]
+            is_range = False
+        if mentions:
+            groups.append(MentionGroup(tuple(mentions), is_range=is_range))
+        return groups
 
     def _is_joined(self, before: Mention, mention: Mention, between: str) -> bool:
+        """Whether the text between two mentions joins them: "A and B", "(B) 13 and (C) 26"."""
         if _JOIN.fullmatch(between):
             # "The answer is B, and C is too literal" begins a clause of its own.
             begins_clause = _NEW_CLAUSE.fullmatch(between) and _VERB.match(self.text, mention.end)
             return not begins_clause
-        return (
-            before.form == mention.form == "bracketed"
-            and _JOIN_BEHIND_TEXT.fullmatch(between) is not None
-        )
+        if before.form != "bracketed" or mention.form != "bracketed":
+            return False
+        return _JOIN_AFTER_TEXT.fullmatch(between) is not None
 
     # --- lines and lists ---
 
     def opens_line(self, mention: Mention) -> bool:
-        """Whether nothing but signs and the number of an item stands before a mention in its
-        line.
-        """
+        """Whether only signs and the number of an item stand before a mention in its line."""
         line_start = self.text.rfind("\n", max(0, mention.start - _LINE_HEAD), mention.start) + 1
         if line_start == 0 and mention.start >= _LINE_HEAD:
             return False
@@ -193,9 +204,7 @@ class Page:
 
     @cached_property
     def list_items(self) -> list[Mention]:
-        """The mentions that open the items of a list, each of another option; none if there are not
-        two.
-        """
+        """The first mention of each item of a list of options; [] if there are not two items."""
         items: list[Mention] = []
         values: set[int] = set()
         for mention in self.mentions:
@@ -208,60 +217,63 @@ class Page:
 
     @cached_property
     def _item_spans(self) -> list[tuple[int, int]]:
-        """Where each item of the list begins and ends: at a blank line, at the next item; the last
-        with its line.
+        """Start and end of each item in `list_items`.
+
+        An item ends at a blank line or where the next begins; the last ends with its line.
         """
         spans = []
         items = self.list_items
         for item, following in zip(items, items[1:], strict=False):
             blank_line = BLANK_LINE.search(self.text, item.end, following.start)
-            spans.append((item.start, blank_line.start() if blank_line else following.start))
+            item_end = blank_line.start() if blank_line else following.start
+            spans.append((item.start, item_end))
         if items:
             line_end = self.text.find("\n", items[-1].end)
-            spans.append((items[-1].start, len(self.text) if line_end < 0 else line_end))
+            if line_end < 0:
+                line_end = len(self.text)
+            spans.append((items[-1].start, line_end))
         return spans
 
     def is_in_list(self, mention: Mention) -> bool:
+        """Whether a mention stands in an item of the list of options."""
         number = bisect_right(self._item_spans, mention.start, key=itemgetter(0)) - 1
         return number >= 0 and mention.start < self._item_spans[number][1]
 
     # --- what is said of an option ---
 
-    def around(self, run: Run) -> Around:
-        """The text around a run of mentions in its sentence."""
-        return self.answer.around(run.start, run.end)
+    def around(self, group: MentionGroup) -> Around:
+        """The text around a group of mentions in its sentence."""
+        return self.answer.around(group.start, group.end)
 
-    def is_evidence(self, run: Run) -> bool:
-        """Whether options are named without being denied, compared with others, made conditional or
-        asked.
-        """
-        around = self.around(run)
-        if around.asked or _is_denied_before(around.before):
+    def is_evidence(self, group: MentionGroup) -> bool:
+        """Whether options are named, and not denied, compared with others, conditional or asked."""
+        around = self.around(group)
+        if around.is_in_question or _is_denied_before(around.sentence_before):
             return False
-        if run.first.form != "bracketed" and _SAYS_NO.match(self.text, run.end):
+        if group.first.form != "bracketed" and _SAYS_NO.match(self.text, group.end):
             return False
-        return not is_denied_behind(around.behind)
+        return not is_denied_after(around.sentence_after)
 
     @cached_property
-    def text_runs(self) -> list[Run]:
-        """The texts of options in the answer, each as a run of its own."""
+    def text_groups(self) -> list[MentionGroup]:
+        """The texts of options in the answer, each as a group of its own."""
         if self.choices.texts is None:
             return []
-        return [Run((mention,)) for mention in find_texts(self.text, self.choices.texts)]
+        return [MentionGroup((mention,)) for mention in find_texts(self.text, self.choices.texts)]
 
     def contradicts_its_text(self, mention: Mention) -> bool:
-        """Whether the text of another option, and not its own, stands directly beside a letter."""
+        """Whether the text of another option stands directly beside the letter of an option."""
         texts = self.choices.texts
         if texts is None or not 0 <= mention.value < len(texts):
             return False
         its_text = plain_text(texts[mention.value])
-        behind = plain_text(self.text[mention.end : mention.end + _LONGEST_TEXT])
+        after = plain_text(self.text[mention.end : mention.end + _LONGEST_TEXT])
         before = plain_text(self.text[max(0, mention.start - _LONGEST_TEXT) : mention.start])
-        if behind.startswith(its_text) or before.endswith(its_text):
+        if after.startswith(its_text) or before.endswith(its_text):
             return False
         for text in texts:
             other = plain_text(text)
-            if other and behind.startswith(other) and _ENDS_A_TEXT.match(behind, len(other)):
+            if other and after.startswith(other) and _ENDS_A_TEXT.match(after, len(other)):
                 return True
             if other and (before == other or before.endswith(f'"{other}')):
                 return True
@@ -292,7 +304,7 @@ _CLAUSE_END = re.compile(
     r"[,:;(]|\b(?:but|so(?! far)|because|since|and|as|while|whereas|that)\b", re.I
 )
 _BE = r"(?:is|are|was|were|seems?|looks?|appears?|would be|may be|might be|could be)"
-_DENIED_BEHIND = re.compile(
+_DENIED_AFTER = re.compile(
     r"(?:\A\W{0,3}(?:clearly\s|also\s|\w+ly\s)?"
     r"(?:(?:is|was|are|does|do|did|can|could|would|has|seems|looks|appears)(?:n't|\snot|\snever|\shardly)\b|cannot\b|never\b"
     r"|hardly\b|can(?: also)? be (?:eliminated|ruled out|excluded|discarded)|fails?\b|lacks?\b"
@@ -318,16 +330,14 @@ _NAMED_AGAIN = re.compile(
 
 @lru_cache(maxsize=IN_LOOPS)
 def _is_denied_before(before: str) -> bool:
-    """Whether the text before the name of an option denies it, compares it, or makes it
-    conditional.
-    """
+    """Whether the text before an option denies it, compares it, or makes it conditional."""
     return bool(_DENIED_BEFORE.search(before) or _CONDITIONAL.search(before))
 
 
 @lru_cache(maxsize=IN_LOOPS)
-def is_denied_behind(behind: str) -> bool:
-    """Whether the clause behind the name of an option denies it, or lets it depend on something."""
-    behind = _NAMED_AGAIN.sub("", _ASIDE.sub("", behind))
-    clause_end = _CLAUSE_END.search(behind, 1)
-    clause = behind[: clause_end.start()] if clause_end else behind
-    return _DENIED_BEHIND.search(clause) is not None
+def is_denied_after(after: str) -> bool:
+    """Whether the clause after an option denies it, or makes it conditional."""
+    after = _NAMED_AGAIN.sub("", _ASIDE.sub("", after))
+    clause_end = _CLAUSE_END.search(after, 1)
+    clause = after[: clause_end.start()] if clause_end else after
+    return _DENIED_AFTER.search(clause) is not None

@@ -1,0 +1,131 @@
+"""Checks of tasks: their options and data, and whether the model can answer what they ask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from figlang_tasks import models
+from figlang_tasks.core import score_requests
+from figlang_tasks.core.benchmark import task_faults
+from figlang_tasks.core.blocks import (
+    DEFAULT,
+    SCORES,
+    SETTINGS,
+    answers_words,
+    choose_blocks,
+    with_blocks_as_default,
+)
+from figlang_tasks.core.errors import DataError
+from figlang_tasks.core.text import listing
+from figlang_tasks.harness.faults import Evaluation, Fault
+from figlang_tasks.harness.suggestions import (
+    TaskConfig,
+    shows_pictures,
+    tasks_in_words,
+    tasks_without_pictures,
+)
+
+REPLAY = "figlang_replay"
+"""The model class that is asked for nothing and gives what was saved, scores too."""
+
+
+def check_tasks(evaluation: Evaluation) -> Iterator[Fault]:
+    """Faults of tasks that the model cannot answer; of all others those of options and data."""
+    model_faults = [*score_faults(evaluation), *word_faults(evaluation)]
+    yield from model_faults
+    refused_tasks: set[str] = set()
+    for fault in model_faults:
+        refused_tasks.update(fault.tasks)
+
+    for config in evaluation.tasks:
+        if config["task"] in refused_tasks:
+            continue  # Its data may take long to load, or to download.
+        for error in task_faults(_with_options_of_run(config, evaluation)):
+            yield Fault(str(error), (config["task"],), is_of_data=isinstance(error, DataError))
+
+
+def score_faults(evaluation: Evaluation) -> Iterator[Fault]:
+    """Faults of tasks that need scores, where the model is known to answer in words alone."""
+    model_name = evaluation.model_name
+    score_tasks: list[TaskConfig] = []
+    for config in evaluation.tasks:
+        if _asks_for_scores(config, evaluation):
+            if model_name is not None and models.only_words(model_name):
+                yield Fault(
+                    f"it asks {model_name} for scores ({score_requests.KEY}), and this class"
+                    " answers in words: take that line out of the task file, or a class that gives"
+                    " scores (figlang_clip, figlang_vlm)",
+                    (config["task"],),
+                )
+        elif _is_only_for_scores(config) and model_name != REPLAY:
+            score_tasks.append(config)
+    if score_tasks:
+        in_words = listing(tasks_in_words(score_tasks))
+        yield Fault(
+            f"it compares scores, but {model_name or 'this model'} answers in words. Use a model"
+            " class that gives scores (figlang_clip, figlang_vlm; figlang_random for chance), or"
+            f" the task in words ({in_words}). A class of yours must declare"
+            " answers_score_requests (docs/adding_a_vlm.md)",
+            tuple(config["task"] for config in score_tasks),
+        )
+
+
+def word_faults(evaluation: Evaluation) -> Iterator[Fault]:
+    """A fault for each task in words, where the class of the model declares that it gives none."""
+    if answers_words(evaluation.model_class):
+        return
+    model_name = evaluation.model_name or "this model"
+    for config in evaluation.tasks:
+        if not _asks_for_scores(config, evaluation) and not _is_only_for_scores(config):
+            message = score_requests.only_scores_message(model_name, config["task"])
+            yield Fault(message, (config["task"],))
+
+
+def check_pictures(evaluation: Evaluation) -> Iterator[Fault]:
+    """A fault if tasks show pictures to a language model that reads text alone."""
+    if not models.reads_text_alone(evaluation.model, evaluation.model_args):
+        return
+    refused: list[TaskConfig] = []
+    for config in evaluation.tasks:
+        config_of_run = _with_options_of_run(config, evaluation)
+        if shows_pictures(config_of_run):
+            refused.append(config_of_run)
+    if not refused:
+        return
+    remedy = "Use a vision-language model"
+    without_pictures = tasks_without_pictures(refused)
+    if without_pictures:
+        remedy += f", or a task without pictures ({listing(without_pictures)})"
+    yield Fault(
+        f"shows pictures, and this language model reads text alone. {remedy}",
+        tuple(config["task"] for config in refused),
+    )
+
+
+# --- what stands in a task file ---
+
+
+def _asks_for_scores(config: TaskConfig, evaluation: Evaluation) -> bool:
+    """Whether a task asks the model for scores."""
+    return choose_blocks(config, evaluation.model_name, evaluation.model_class).asks_for_scores
+
+
+def _is_only_for_scores(config: TaskConfig) -> bool:
+    """Whether a task file has settings for classes that give scores, and none for others."""
+    settings = config.get(SETTINGS) or {}
+    return SCORES in settings and DEFAULT not in settings
+
+
+def _with_options_of_run(config: TaskConfig, evaluation: Evaluation) -> dict[str, Any]:
+    """A task file with the model's blocks in place of ``default``, and the options of the command.
+
+    The keys ``model``, ``limit`` and ``offset`` hold the options of the command.
+    """
+    choice = choose_blocks(config, evaluation.model_name, evaluation.model_class)
+    return {
+        **with_blocks_as_default(config, choice),
+        "model": evaluation.model_name,
+        "limit": evaluation.limit_of_each_task,
+        "offset": evaluation.offset or 0,
+    }

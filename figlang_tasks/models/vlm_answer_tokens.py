@@ -1,0 +1,78 @@
+"""The tokens of a text as the answer to a prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+
+def separator_before_answer(prompt: str, tokenizer: PreTrainedTokenizerBase) -> str:
+    """The text between prompt and answer: a space, or "".
+
+    It is "" behind white space or a special token, and for an empty prompt.
+    """
+    added_tokens = getattr(tokenizer, "added_tokens_decoder", {}).values()
+    special_tokens = tuple(str(token) for token in added_tokens if token.special)
+    if not prompt or prompt[-1].isspace() or prompt.endswith(special_tokens):
+        return ""
+    return " "
+
+
+def answer_tokens(
+    tokenizer: PreTrainedTokenizerBase,
+    prompt: str,
+    texts: Sequence[str],
+    add_special_tokens: bool,
+) -> list[list[int]]:
+    """The tokens of each text as it follows the prompt: those of both tokenised as one.
+
+    Where the tokenizer merges over the border (a prompt that ends in a space), the prompt keeps its
+    tokens: they are what the model answers to in words. The text then has the tokens that it has
+    behind a line break, or alone where the tokenizer merges over that border too.
+
+    Args:
+        tokenizer: the model's.
+        prompt: the prompt.
+        texts: the answers.
+        add_special_tokens: whether the tokenizer adds special tokens to the prompt.
+
+    Raises:
+        ValueError: a text has no token.
+    """
+    after_prompt = _tokens_after(tokenizer, prompt, texts, add_special_tokens)
+    after_line_break = _tokens_after(tokenizer, "\n", texts, add_special_tokens=False)
+    tokens_of_texts: list[list[int]] = []
+    for index, text in enumerate(texts):
+        tokens = after_prompt[index]
+        if tokens is None:
+            tokens = after_line_break[index]
+        if tokens is None:
+            tokens = tokenizer(text, add_special_tokens=False)["input_ids"]
+        if not tokens:
+            raise ValueError(f"{text!r} has no token, so it has no probability")
+        tokens_of_texts.append(tokens)
+    return tokens_of_texts
+
+
+def _tokens_after(
+    tokenizer: PreTrainedTokenizerBase,
+    beginning: str,
+    texts: Sequence[str],
+    add_special_tokens: bool,
+) -> list[list[int] | None]:
+    """The tokens of each text behind a beginning.
+
+    None for a text with which the beginning has other tokens than alone.
+    """
+    beginnings_with_texts = [beginning + text for text in texts]
+    encoded = tokenizer([beginning, *beginnings_with_texts], add_special_tokens=add_special_tokens)
+    beginning_tokens, *joined_tokens = encoded["input_ids"]
+    length = len(beginning_tokens)
+    tokens_of_texts: list[list[int] | None] = []
+    for tokens in joined_tokens:
+        keeps_beginning = tokens[:length] == beginning_tokens
+        tokens_of_texts.append(tokens[length:] if keeps_beginning else None)
+    return tokens_of_texts

@@ -1,0 +1,77 @@
+"""Batches for ``figlang_vlm``, made by threads while the model works on earlier ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Future
+from itertools import chain
+from typing import TypeAlias
+
+from lmms_eval.api.instance import Instance
+
+from .ahead import THREADS, BatchRunner, results_ahead, threads
+from .vlm_conversations import Conversation, RequestsByIndex
+from .vlm_inputs import Batch, InputMaker
+
+BATCHES_AHEAD = 2
+"""Batches that are made, or wait for the model, while it works on another one."""
+
+ConversationsOf: TypeAlias = Callable[[int, Instance], list[Conversation]]
+"""``(index of a request, request) -> its conversations``."""
+
+
+def batches_ahead(
+    requests: RequestsByIndex,
+    conversations_of: ConversationsOf,
+    input_maker: InputMaker,
+    batch_runner: BatchRunner,
+) -> Generator[Batch]:
+    """Yield batches with their tensors on the CPU, in order.
+
+    Several threads decode the pictures of requests; one makes tensors, because the processor's
+    tokenizer is for one thread.
+
+    Args:
+        requests: those to be answered; they have equal ``generation_kwargs``.
+        conversations_of: reads a request, with its pictures.
+        input_maker: makes the tensors.
+        batch_runner: its size is looked up for each batch, since it falls when memory runs out.
+    """
+    with threads(THREADS) as readers, threads(1) as maker:
+
+        def read(indexed_request: tuple[int, Instance]) -> Future[list[Conversation]]:
+            """Begin to read a request."""
+            index, request = indexed_request
+            return readers.submit(conversations_of, index, request)
+
+        requests_ahead = max(THREADS, batch_runner.size)
+        read_requests = results_ahead(read, requests.items(), requests_ahead)
+        conversations = chain.from_iterable(result for _, result in read_requests)
+
+        def make(batch: list[Conversation]) -> Future[Batch]:
+            """Begin to make the tensors of a batch."""
+            return maker.submit(input_maker.make, batch)
+
+        grouped = _grouped(conversations, batch_runner)
+        for _, batch in results_ahead(make, grouped, BATCHES_AHEAD):
+            yield batch
+
+
+def _grouped(
+    conversations: Iterable[Conversation], batch_runner: BatchRunner
+) -> Iterator[list[Conversation]]:
+    """Yield batches, each of conversations with the same number of images.
+
+    Where candidates are scored, each conversation is a batch of its own: its candidates are what
+    runs together.
+    """
+    waiting: dict[int, list[Conversation]] = {}  # by number of images
+    for conversation in conversations:
+        image_count = len(conversation.images)
+        batch = waiting.setdefault(image_count, [])
+        batch.append(conversation)
+        score_request = conversation.score_request
+        scores_candidates = score_request is not None and score_request.kind == "candidates"
+        if scores_candidates or len(batch) >= batch_runner.size:
+            yield waiting.pop(image_count)
+    yield from waiting.values()
