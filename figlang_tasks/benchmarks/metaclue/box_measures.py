@@ -13,7 +13,15 @@ from typing import cast
 from figlang_tasks.benchmarks.metaclue.annotations import BOX_TYPES, ROLES
 from figlang_tasks.benchmarks.metaclue.estimates import PAPER, no_interval
 from figlang_tasks.benchmarks.metaclue.records import BoxesRecord, image_of
-from figlang_tasks.metrics import boxes
+from figlang_tasks.metrics.box_images import (
+    BoxImage,
+    BoxType,
+    PredictedBox,
+    Role,
+    TrueBox,
+    Xyxy,
+)
+from figlang_tasks.metrics.boxes import average_precision
 from figlang_tasks.scoring import OVERALL, Estimate, IntervalMethod, Measure, Scopes
 
 _RESAMPLES = 1_000  # Fewer than elsewhere: each computes average precision anew.
@@ -22,26 +30,26 @@ _INTERVAL = IntervalMethod(
 )
 
 _THRESHOLDS = (50, 70)
-"""Overlap of a hit in percent, in the order in which `boxes.average_precision` returns values."""
+"""Overlap of a hit in percent, in the order in which `average_precision` returns values."""
 
 
-def _box_image(record: BoxesRecord) -> boxes.BoxImage:
+def _box_image(record: BoxesRecord) -> BoxImage:
     """The annotated and the predicted boxes of a record, as average precision takes them.
 
     Models give no scores. The prompt asks for the most certain box first, so that the first boxes
     of all images have the score 1 and rank before the second ones, which have 1/2.
     """
-    role = cast("boxes.Role", record["role"])
-    true_boxes: list[boxes.TrueBox] = []
+    role = cast("Role", record["role"])
+    true_boxes: list[TrueBox] = []
     for edges, box_type in zip(record["truth"], record["types"], strict=True):
-        true_boxes.append(boxes.TrueBox(_xyxy(edges), role, cast("boxes.BoxType", box_type)))
-    predicted_boxes: list[boxes.PredictedBox] = []
+        true_boxes.append(TrueBox(_xyxy(edges), role, cast("BoxType", box_type)))
+    predicted_boxes: list[PredictedBox] = []
     for index, edges in enumerate(record["predicted"]):
-        predicted_boxes.append(boxes.PredictedBox(_xyxy(edges), role, score=1 / (1 + index)))
-    return boxes.BoxImage(image_of(record), tuple(true_boxes), tuple(predicted_boxes))
+        predicted_boxes.append(PredictedBox(_xyxy(edges), role, score=1 / (1 + index)))
+    return BoxImage(image_of(record), tuple(true_boxes), tuple(predicted_boxes))
 
 
-def _xyxy(edges: Sequence[float]) -> boxes.Xyxy:
+def _xyxy(edges: Sequence[float]) -> Xyxy:
     """Left, top, right and bottom of a box as a tuple."""
     left, top, right, bottom = edges
     return left, top, right, bottom
@@ -50,21 +58,21 @@ def _xyxy(edges: Sequence[float]) -> boxes.Xyxy:
 # `LOCALIZE_MEASURES` ask for both thresholds of both roles, in each scope.
 @lru_cache(maxsize=2 * (1 + len(BOX_TYPES)))
 def _average_precisions(
-    images: tuple[boxes.BoxImage, ...], role: boxes.Role, box_type: boxes.BoxType | None
+    images: tuple[BoxImage, ...], role: Role, box_type: BoxType | None
 ) -> tuple[Estimate, ...] | None:
     """Average precision of one role at each of `_THRESHOLDS`; None without a box to find.
 
     Args:
         box_type: the only type of box that counts; None for all types.
     """
-    precisions = boxes.average_precision(images, role, box_type, _RESAMPLES)
+    precisions = average_precision(images, role, box_type, _RESAMPLES)
     if precisions is None:
         return None
     return tuple(Estimate.of(*precision) for precision in precisions)
 
 
 def _average_precision(
-    records: Sequence[BoxesRecord], scope: str, threshold: int, role: boxes.Role
+    records: Sequence[BoxesRecord], scope: str, threshold: int, role: Role
 ) -> Estimate | None:
     """Average precision of one role at one threshold; None without a box to find.
 
@@ -72,14 +80,14 @@ def _average_precision(
         scope: a type of box, or ``all`` for boxes of all types.
     """
     images = tuple(_box_image(record) for record in records)
-    box_type = None if scope == OVERALL else cast("boxes.BoxType", scope)
+    box_type = None if scope == OVERALL else cast("BoxType", scope)
     estimates = _average_precisions(images, role, box_type)
     if estimates is None:
         return None
     return estimates[_THRESHOLDS.index(threshold)]
 
 
-def _is_of_role(record: BoxesRecord, role: boxes.Role) -> bool:
+def _is_of_role(record: BoxesRecord, role: Role) -> bool:
     """Whether a record is about the primary or the secondary concept, whichever `role` says."""
     return record["role"] == role
 
@@ -92,7 +100,7 @@ def _all_box_types(record: BoxesRecord) -> tuple[str, ...]:
     return BOX_TYPES
 
 
-def _average_precision_measure(threshold: int, role: boxes.Role) -> Measure:
+def _average_precision_measure(threshold: int, role: Role) -> Measure:
     """The measure ``mAP50_primary``, or another of the four in Table 4."""
     return Measure(
         f"mAP{threshold}_{role}",

@@ -48,11 +48,12 @@ class Setting(NamedTuple):
 
     Attributes:
         method: ``random``, ``swap``, or a key of `REPLACED_PARTS`.
-        count: how many candidates an image has, the positive one among them: the paper's K.
+        candidate_count: how many candidates an image has, the positive one among them: the paper's
+            K.
     """
 
     method: str
-    count: int
+    candidate_count: int
 
 
 REPLACED_PARTS = {
@@ -127,8 +128,8 @@ def draw(dataset: str, setting_name: str) -> list[Candidates]:
     setting = SETTINGS[setting_name]
     rows = images_with_metaphors(dataset, annotation_file.read(dataset))
     logger.info(
-        f"figlang_tasks: {dataset}/retrieve_{setting_name}: {len(rows)} images x {setting.count}"
-        f" candidates, seed {SEED}"
+        f"figlang_tasks: {dataset}/retrieve_{setting_name}: {len(rows)} images x"
+        f" {setting.candidate_count} candidates, seed {SEED}"
     )
     if setting.method == "swap":
         return _draw_swapped(dataset, rows)
@@ -299,7 +300,7 @@ def _first_negatives(setting_name: str, row: Annotation, negatives: Iterable[str
     Raises:
         PartMissing: there are too few.
     """
-    needed_count = SETTINGS[setting_name].count - 1
+    needed_count = SETTINGS[setting_name].candidate_count - 1
     used_forms = {normalize(metaphor.statement) for metaphor in row.metaphors}
     chosen_negatives: list[str] = []
     for negative in negatives:

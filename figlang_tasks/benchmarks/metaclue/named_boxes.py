@@ -100,12 +100,14 @@ def _groups(text: str, y_first: bool) -> Iterator[list[_Entry]]:
     """Yield the names with numbers that stand together, and so may make a box; some are empty."""
     group: list[_Entry] = []
     for entry in _named_numbers(text, y_first):
-        is_border_of_object = entry is None
-        if is_border_of_object or _begins_box(text, group, entry):
+        if entry is None:  # An object begins or ends.
             yield group
             group = []
-        if entry is not None:
-            group.append(entry)
+            continue
+        if _begins_box(text, group, entry):
+            yield group
+            group = []
+        group.append(entry)
     yield group
 
 

@@ -55,9 +55,9 @@ def test_of_the_published_candidates_one_is_the_images_own(name: str) -> None:
     for image, texts, answer in drawn:
         own = {normalize(each.statement) for each in rows[image].metaphors}
         said = [normalize(text) for text in texts]
-        assert len(set(said)) == SETTINGS[name][1] and rows[image].split == "test"
+        assert len(set(said)) == SETTINGS[name].candidate_count and rows[image].split == "test"
         assert [place for place, text in enumerate(said) if text in own] == [answer]
-        assert SETTINGS[name][0] != "random" or pool.issuperset(said)
+        assert SETTINGS[name].method != "random" or pool.issuperset(said)
     assert candidates.digest(drawn) == DIGESTS[name]
 
 
