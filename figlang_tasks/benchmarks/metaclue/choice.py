@@ -1,6 +1,7 @@
 """The choices that MetaCLUE offers a model (`figlang_tasks.core.choice`).
 
-``figlang judge read`` needs them: a language model reads answers that our rules left unread, and must not know what is right.
+``figlang judge read`` needs them: a language model reads answers that our rules left unread, and
+must not know what is right.
 """
 
 from __future__ import annotations
