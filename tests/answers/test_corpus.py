@@ -31,7 +31,7 @@ from figlang_tasks.benchmarks.flute.parse import parse_official as flute
 from figlang_tasks.benchmarks.irfl.tasks import FIGURATIVE, PLACES
 from figlang_tasks.benchmarks.metaclue.boxes import parse_boxes
 from figlang_tasks.benchmarks.metaclue.captions import parse_caption
-from figlang_tasks.benchmarks.metaclue.tasks import METAPHOR
+from figlang_tasks.benchmarks.metaclue.judging import METAPHOR
 from figlang_tasks.benchmarks.nykms.parse import first_answer
 from figlang_tasks.benchmarks.nykms.parse import parse_official as nykms
 

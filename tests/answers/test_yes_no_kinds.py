@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from figlang_tasks.answers.yes_no import yes_no
 from figlang_tasks.benchmarks.flute.parse import CONTRADICT, parse_careful
-from figlang_tasks.benchmarks.metaclue.tasks import METAPHOR
+from figlang_tasks.benchmarks.metaclue.judging import METAPHOR
 
 CORRECTED = [
     ("No, actually yes.", True),

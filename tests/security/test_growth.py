@@ -20,7 +20,7 @@ from figlang_tasks.answers.thoughts import explanation_in_thought, open_thought
 from figlang_tasks.benchmarks.admire import parse as admire
 from figlang_tasks.benchmarks.columbus import parse as columbus
 from figlang_tasks.benchmarks.flute import parse as flute
-from figlang_tasks.benchmarks.metaclue import tasks as metaclue
+from figlang_tasks.benchmarks.metaclue import generated as metaclue
 from figlang_tasks.benchmarks.nycc import parse as nycc
 from figlang_tasks.benchmarks.nykms import parse as nykms
 from figlang_tasks.core import redaction, score_requests

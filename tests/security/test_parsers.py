@@ -18,7 +18,7 @@ from readers import BOXES, HEIGHT, PIECES, READERS, TEXTS, WIDTH
 from report_runs import lines_of
 
 from figlang_tasks.answers.verdict import Status
-from figlang_tasks.benchmarks.metaclue import tasks as metaclue
+from figlang_tasks.benchmarks.metaclue import generated as metaclue
 from figlang_tasks.benchmarks.vflute import tasks as vflute
 from figlang_tasks.benchmarks.vflute.benchmark import BENCHMARK
 from figlang_tasks.core import score_requests

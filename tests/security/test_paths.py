@@ -13,7 +13,7 @@ from PIL import Image
 from report_runs import lines_of, write_run
 
 from figlang_tasks.benchmarks.irfl import tables
-from figlang_tasks.benchmarks.metaclue import tasks as metaclue
+from figlang_tasks.benchmarks.metaclue import generated as metaclue
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.images import below
 from figlang_tasks.core.text import without_paths

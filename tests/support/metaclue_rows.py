@@ -1,6 +1,4 @@
-"""Generated MetaCLUE folders: any number of images with statements of made-up words, and small
-pictures.
-"""
+"""MetaCLUE folders made for a test: images with statements of made-up words, and small pictures."""
 
 from __future__ import annotations
 
@@ -11,55 +9,67 @@ from typing import Any
 
 from drawings import drawing
 
+Row = dict[str, Any]
+"""A line of ``annotations.jsonl``. A test may put anything into it."""
+
 TOPICS = ("cars", "food", "health", "animals", "travel")
 
 
-def row(number: int = 0, **changed: Any) -> dict[str, Any]:
-    """A valid row of the annotation file; a value of None takes a key out."""
-    found: dict[str, Any] = {
+def row(number: int = 0, **changes: Any) -> Row:
+    """A valid row of the annotation file, with changed fields; None takes a field out."""
+    metaphors = [metaphor(number, wording, best=wording == 0) for wording in range(5)]
+    valid_row: Row = {
         "schema": 1,
         "image": f"{number % 10}/{number}.jpg",
         "split": "test",
         "set": "metaphor",
         "votes": 4,
         "topic": TOPICS[number % len(TOPICS)],
-        "metaphors": [metaphor(number, which, best=which == 0) for which in range(5)],
+        "metaphors": metaphors,
         "boxes": [
             {"role": "primary", "type": "explicit", "bbox": [1, 2, 12, 20]},
             {"role": "secondary", "type": "text", "bbox": [3, 4, 30, 10.5]},
         ],
     }
-    return {key: value for key, value in (found | changed).items() if value is not None}
+    valid_row.update(changes)
+    return {field: content for field, content in valid_row.items() if content is not None}
 
 
-def metaphor(number: int, which: int = 0, best: Any = True, **changed: Any) -> dict[str, Any]:
+def metaphor(number: int, wording: int = 0, best: object = True, **changes: object) -> Row:
+    """One metaphor of an image: ``thing 7 0 is as odd 0 as thought 7``."""
     words = {
-        "primary": f"thing {number} {which}",
-        "relationship": f"odd {which}",
+        "primary": f"thing {number} {wording}",
+        "relationship": f"odd {wording}",
         "secondary": f"thought {number}",
+        "best": best,
     }
-    return words | {"best": best} | changed
+    return {**words, **changes}
 
 
-def negative(number: int, kind: str = "symbolic", **changed: Any) -> dict[str, Any]:
-    kept = {"set": f"{kind}_negative", "metaphors": None, "boxes": None}
-    return row(number, **(kept | changed))
+def negative(number: int, literal_or_symbolic: str = "symbolic", **changes: Any) -> Row:
+    """A valid row of an image that is no metaphor."""
+    fields = {"set": f"{literal_or_symbolic}_negative", "metaphors": None, "boxes": None}
+    return row(number, **{**fields, **changes})
 
 
-def write(
-    folder: Path, rows: Iterable[dict[str, Any]], pictures: bool = True, same: bool = False
-) -> Path:
-    """Write ``folder/MetaCLUE`` and return `folder`; pictures are of 32 x 32 pixels, with `same` of
-    one colour.
+def write(folder: Path, rows: Iterable[Row], pictures: bool = True, same: bool = False) -> Path:
+    """Write ``folder/MetaCLUE`` and return `folder`.
+
+    Args:
+        folder: becomes the value of ``FIGLANG_DATA_DIR``.
+        rows: the rows of the annotation file.
+        pictures: whether to write pictures, of 32 x 32 pixels.
+        same: whether all pictures have one colour.
     """
-    home = folder / "MetaCLUE"
-    home.mkdir(parents=True, exist_ok=True)
-    given = list(rows)
-    (home / "annotations.jsonl").write_text(
-        "".join(json.dumps(each) + "\n" for each in given), encoding="utf-8"
-    )
-    for number, each in enumerate(given if pictures else []):
-        path = home / each["image"]
+    dataset_folder = folder / "MetaCLUE"
+    dataset_folder.mkdir(parents=True, exist_ok=True)
+    written_rows = list(rows)
+    lines = [json.dumps(written_row) + "\n" for written_row in written_rows]
+    (dataset_folder / "annotations.jsonl").write_text("".join(lines), encoding="utf-8")
+    if not pictures:
+        return folder
+    for number, written_row in enumerate(written_rows):
+        path = dataset_folder / written_row["image"]
         path.parent.mkdir(exist_ok=True)
         drawing(0 if same else number, 32).save(path)
     return folder
@@ -67,10 +77,6 @@ def write(
 
 def valid(folder: Path) -> Path:
     """Write 20 metaphors, a negative of each kind and a row for training, in the lines 1 to 23."""
-    given = [
-        *(row(number) for number in range(20)),
-        negative(20),
-        negative(21, "literal"),
-        row(22, split="train"),
-    ]
-    return write(folder, given)
+    rows = [row(number) for number in range(20)]
+    rows += [negative(20), negative(21, "literal"), row(22, split="train")]
+    return write(folder, rows)

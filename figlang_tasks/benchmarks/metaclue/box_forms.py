@@ -1,5 +1,6 @@
-"""Finds boxes as models write them: as tokens, with names, in brackets, as two points, or as four
-numbers in a line.
+"""Finds boxes in all the forms in which models write them.
+
+They are tokens, numbers with names, numbers in brackets, two points, or four numbers in a line.
 
 Each expression takes linear time: what repeats is bounded.
 """
@@ -28,25 +29,28 @@ from figlang_tasks.benchmarks.metaclue.written_boxes import (
     resolve,
 )
 
-# Molmo's points, in percent without a sign, are no corners
+# Molmo's points, in percent without a sign, are no corners.
 _POINT_TAG = re.compile(r"<points?\b[^<>]*", re.I)
 
 
 def find_boxes(
     text: str, labels: re.Pattern[str], *, y_first: bool, largest: tuple[float, float]
 ) -> list[WrittenBox]:
-    """The boxes of the first form that a text has: tokens, names, brackets or points, a line of
-    four numbers.
+    """The boxes in a text, all of the first form that it has; empty if it has none.
+
+    The forms are, in this order: tokens, numbers with names, numbers in brackets or two points, and
+    four numbers in a line.
 
     Args:
+        text: the answer. Boxes keep its positions.
         labels: words that may stand before four numbers without brackets.
-        y_first: numbers without names have y before x. An order that the answer names, as "(x, y,
-            width, height)", counts before it; where it names several, numbers without names are not
-            read.
-        largest: the largest x and y. A box from (0, 0) to these is left out where the words before
-            it tell the scale.
+        y_first: whether numbers without names have y before x. If the answer names an order, such
+            as "(x, y, width, height)", that one counts. If it names several, numbers without names
+            are not read.
+        largest: the largest x and y of the convention. A box from (0, 0) to these is left out where
+            the words before it tell the scale.
     """
-    text = _POINT_TAG.sub(lambda tag: " " * len(tag[0]), text)
+    text = _POINT_TAG.sub(_blanks, text)
     forms = [
         _token_boxes(text, _LOC, "loc", YX),
         _token_boxes(text, _LOC_OF_FLORENCE, "florence", XY),
@@ -63,6 +67,11 @@ def find_boxes(
     return []
 
 
+def _blanks(tag: re.Match[str]) -> str:
+    """As many blanks as a tag has characters, so that what follows keeps its position."""
+    return " " * len(tag[0])
+
+
 _SCALE = re.compile(
     r"\b(?:coordinates?|scale[ds]?|range|resolution|normali[sz]ed|origin|grid|image|picture|where)\b",
     re.I,
@@ -73,8 +82,14 @@ def _tells_scale(text: str, box: WrittenBox, largest: tuple[float, float]) -> bo
     """Whether a box is a remark such as "the coordinates run from (0, 0) to (1000, 1000)"."""
     if box.form == "loc" or box.values != (0.0, 0.0, *largest):
         return False
-    before = text[max(0, box.start - 80) : box.start].rpartition("\n")[2]
-    return bool(_SCALE.search(before)) and not before.rstrip(" \"'([{").endswith((":", "="))
+    before = _line_before(text, box.start, reach=80)
+    is_announced = before.rstrip(" \"'([{").endswith((":", "="))
+    return not is_announced and _SCALE.search(before) is not None
+
+
+def _line_before(text: str, position: int, reach: int) -> str:
+    """What stands in the same line before a position, at most `reach` characters."""
+    return text[max(0, position - reach) : position].rpartition("\n")[2]
 
 
 # --- the order of four numbers ---
@@ -92,22 +107,26 @@ _SHORT_ORDER = re.compile(rf"(?<![a-z])(?:{'|'.join(_SHORT_ORDERS)})(?![a-z])", 
 
 
 def _named_orders(text: str) -> set[tuple[str, ...]]:
-    """The orders of four numbers that an answer names: "[x1, y1, x2, y2]", "(x, y, width, height)",
-    "xywh".
+    """The orders of four numbers that an answer names, as names of edges and sizes.
+
+    It may write "[x1, y1, x2, y2]", "(x, y, width, height)" or "xywh".
     """
-    orders: set[tuple[str, ...]] = {
-        _SHORT_ORDERS[match[0].lower()] for match in _SHORT_ORDER.finditer(text)
-    }
+    orders: set[tuple[str, ...]] = set()
+    for match in _SHORT_ORDER.finditer(text):
+        orders.add(_SHORT_ORDERS[match[0].lower()])
     for match in _ORDER.finditer(text):
-        positions = resolve(
-            {edge_of_key(key): position for position, key in enumerate(match.groups())}
-        )
+        positions = {edge_of_key(key): position for position, key in enumerate(match.groups())}
+        positions = resolve(positions)
         order = tuple(sorted(positions, key=positions.__getitem__))
-        if len(order) == 4 and box_of_edges(
-            dict.fromkeys(order, Coordinate(0, "")), 0, 0, "brackets"
-        ):
+        if len(order) == 4 and _makes_box(order):
             orders.add(order)
     return orders
+
+
+def _makes_box(edges: Sequence[str]) -> bool:
+    """Whether these edges and sizes are enough for a box; tried with zeros."""
+    zeros = dict.fromkeys(edges, Coordinate(0, ""))
+    return box_of_edges(zeros, start=0, end=0, form="brackets") is not None
 
 
 # --- tokens ---
@@ -119,7 +138,7 @@ _LOC_OF_FLORENCE = re.compile("<loc[_ ]([0-9]{1,3})()>" * 4)
 def _token_boxes(
     text: str, tokens: re.Pattern[str], form: Form, order: Sequence[str]
 ) -> Iterator[WrittenBox]:
-    """Yield the boxes that are written as four tokens."""
+    """Yield the boxes that are written as four tokens: ``<loc0012><loc0345>...``."""
     for match in tokens.finditer(text):
         yield ordered_box(order, match, form)
 
@@ -143,8 +162,10 @@ _POINT_BEHIND = re.compile(r"[)\]]{0,2}[ ,]{1,4}(?:and )?[(\[]{1,2}[0-9]")
 
 
 def _bracket_boxes(text: str, order: Sequence[str]) -> Iterator[WrittenBox]:
-    """Yield the boxes of four numbers in brackets of any kind, and of two points: "(105, 301) to
-    (232, 480)".
+    """Yield the boxes of four numbers in brackets, and of two points: "(105, 301) to (232, 480)".
+
+    Args:
+        order: what the numbers are; a point that says "x: 105, y: 301" needs none.
     """
     for match in _BRACKETS.finditer(text):
         if not match["four"] and not _are_corners(text, match):
@@ -153,10 +174,11 @@ def _bracket_boxes(text: str, order: Sequence[str]) -> Iterator[WrittenBox]:
 
 
 def _are_corners(text: str, points: re.Match[str]) -> bool:
-    """Whether two points are the corners of a box; not the eyes of a face, a distance, or two
-    points of many.
+    """Whether two points are the corners of a box.
+
+    They are not if they are the eyes of a face, the ends of a distance, or two points of many.
     """
-    before = text[max(0, points.start() - 60) : points.start()].rpartition("\n")[2]
+    before = _line_before(text, points.start(), reach=60)
     if "and" in points[0].lower() and not _SPANS.search(before):
         return False
     is_of_many = _POINT_BEFORE.search(before) or _POINT_BEHIND.match(text, points.end())
@@ -182,19 +204,20 @@ _BOX_WORD = re.compile(
 
 
 def _line_boxes(text: str, order: Sequence[str], labels: re.Pattern[str]) -> Iterator[WrittenBox]:
-    """Yield the boxes of four numbers without brackets: all of a line, or behind "the box is" or a
-    label.
+    """Yield the boxes of four numbers without brackets.
+
+    They stand alone in a line, or behind "the box is" or a label.
     """
     for match in _FOUR_NUMBERS.finditer(text):
-        before = text[max(0, match.start() - 100) : match.start()].rpartition("\n")[2]
-        if (
-            _NUMBER_BEFORE.search(before)
-            or _NUMBER_BEHIND.match(text, match.end())
-            or ". " in match[0]
-        ):
-            continue  # a part of more numbers, or the numbers of items
-        is_announced = _BOX_WORD.search(before) or _ORDER.search(before) or labels.search(before)
-        if not _NO_WORD.fullmatch(before) and not (is_announced and _SAYS.search(before)):
+        before = _line_before(text, match.start(), reach=100)
+        has_more_numbers = _NUMBER_BEFORE.search(before) or _NUMBER_BEHIND.match(text, match.end())
+        has_list_number = ". " in match[0]
+        if has_more_numbers or has_list_number:
+            continue
+        names_box = _BOX_WORD.search(before) or _ORDER.search(before) or labels.search(before)
+        is_announced = names_box and _SAYS.search(before)
+        is_alone = _NO_WORD.fullmatch(before)
+        if not is_alone and not is_announced:
             continue
         box = ordered_box(order, match, "line")
         if box.unit == "%" or _LINE_END.match(text, match.end()):

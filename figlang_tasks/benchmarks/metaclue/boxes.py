@@ -1,4 +1,7 @@
-"""Reads the boxes of the primary and the secondary concept in a model's words."""
+"""Reads the boxes of the primary and the secondary concept in a model's answer.
+
+What the numbers mean is declared by a task's convention, never guessed (docs/cards/metaclue.md).
+"""
 
 from __future__ import annotations
 
@@ -14,16 +17,26 @@ from figlang_tasks.benchmarks.metaclue.written_boxes import WrittenBox
 
 Role: TypeAlias = Literal["primary", "secondary"]
 Convention: TypeAlias = Literal["pixel", "unit", "thousand", "thousand_yx", "loc1024"]
-"""How a model family writes coordinates: as pixels, 0 to 1, 0 to 1000, likewise y before x
-(``box_2d`` of Gemini), or ``<loc0000>`` to ``<loc1023>``, y before x (PaliGemma)."""
+"""How a model family writes coordinates.
+
+- pixel: pixels.
+- unit: 0 to 1.
+- thousand: 0 to 1000.
+- thousand_yx: 0 to 1000, y before x (``box_2d`` of Gemini).
+- loc1024: ``<loc0000>`` to ``<loc1023>``, y before x (PaliGemma).
+"""
 
 PixelBox: TypeAlias = tuple[float, float, float, float]
+"""Left, top, right and bottom in pixels."""
 
 
 @dataclass(frozen=True)
 class Boxes:
-    """Boxes x0, y0, x1, y1 in pixels by role, in the order of the output, and how many were left
-    out.
+    """The boxes in an answer.
+
+    Attributes:
+        primary, secondary: the boxes of each concept, in the order of the output.
+        dropped: how many boxes were left out: without an area, or of no known concept.
     """
 
     primary: tuple[PixelBox, ...]
@@ -31,7 +44,7 @@ class Boxes:
     dropped: int = 0
 
 
-_LOOK: Final = 300  # characters around a box in which its label is sought
+_LABEL_REACH: Final = 300  # Characters before and behind a box in which its label is sought.
 _TAG = re.compile(r"<[^<>]{1,40}>")
 _CLOSED_OBJECT = re.compile(r"""[\s"'\])]{0,9}\}(?=\s{0,9},)""")
 _EMPTY_LIST = re.compile(r"\[\s{0,9}\]")
@@ -57,21 +70,25 @@ def parse_boxes(
     the last known name before it, or the first in it, or the first behind it in its JSON object or
     before the next PaliGemma box. A box right behind another shares its label.
 
-    What the numbers mean is declared, never guessed. A number with a percent sign is a share of the
-    width or height whatever the convention, since it says so itself; "percent" in words, or with
-    some of the numbers only, is not enough. A number in "px" is one of the convention ``pixel``.
-    Widths and heights are read where keys name them. A number outside of the convention's range, a
-    box of which all four are at most 1 where they are no shares, or a form or unit of another
-    convention gives ``out_of_range`` and no box at all.
+    A number with a percent sign is a share of the width or height whatever the convention, since it
+    says so itself. "percent" in words, or with some of the numbers only, is not enough. A number in
+    "px" is one of the convention ``pixel``. Widths and heights are read where keys name them.
+
+    No box at all is read, with the status ``out_of_range``, if a number is outside of the
+    convention's range, if all four numbers of a box are at most 1 where they are no shares, or if
+    the form or unit is that of another convention.
 
     Args:
-        role: whose boxes those without a known label are (the prompt asked for one concept); None:
-            nobody's.
+        output: the model's output; None if there is none.
+        convention: how the task's prompt asks for numbers.
+        width, height: the size of the picture that the model sees.
+        role: the concept that the prompt asked for, to which boxes without a known label belong;
+            None leaves them out.
         names: more labels and the role of each, such as the concepts' own words; "primary" and
-            "secondary" are known.
+            "secondary" are always known.
     """
     answer = find_answer(output)
-    if isinstance(answer, Read):
+    if isinstance(answer, Read):  # The output has no answer.
         return answer
     labels = _Labels.of(names or {})
     written_boxes = find_boxes(
@@ -82,7 +99,7 @@ def parse_boxes(
     )
     if not written_boxes:
         if _EMPTY_LIST.search(answer.raw):
-            return Read(Boxes((), ()), "read", "empty-list")
+            return Read(Boxes(primary=(), secondary=()), "read", "empty-list")
         if REFUSAL.search(answer.text):
             return Read(None, "refused", "refusal")
         return Read(None, "unreadable", "nothing")
@@ -95,21 +112,24 @@ def parse_boxes(
     pixel_boxes = [_in_pixels(box, convention, width, height) for box in written_boxes]
     roles = [label or role for label in _labels_of_boxes(answer.raw, written_boxes, labels)]
 
-    boxes: dict[Role, list[PixelBox]] = {"primary": [], "secondary": []}
-    degenerate = unlabelled = 0
+    boxes_by_role: dict[Role, list[PixelBox]] = {"primary": [], "secondary": []}
+    degenerate_count = 0
+    unlabelled_count = 0
     for box, box_role in zip(pixel_boxes, roles, strict=True):
         if box is None:
             return Read(None, "out_of_range", form)
+        left, top, right, bottom = box
         if box_role is None:
-            unlabelled += 1
-        elif box[0] >= box[2] or box[1] >= box[3]:
-            degenerate += 1
+            unlabelled_count += 1
+        elif left >= right or top >= bottom:
+            degenerate_count += 1
         else:
-            boxes[box_role].append(box)
-    if not any(boxes.values()):
-        return Read(None, "unreadable", "degenerate" if degenerate else "unlabelled")
-    dropped = degenerate + unlabelled
-    return Read(Boxes(tuple(boxes["primary"]), tuple(boxes["secondary"]), dropped), "read", form)
+            boxes_by_role[box_role].append(box)
+    primary = tuple(boxes_by_role["primary"])
+    secondary = tuple(boxes_by_role["secondary"])
+    if not primary and not secondary:
+        return Read(None, "unreadable", "degenerate" if degenerate_count else "unlabelled")
+    return Read(Boxes(primary, secondary, degenerate_count + unlabelled_count), "read", form)
 
 
 # --- whose box it is ---
@@ -117,14 +137,19 @@ def parse_boxes(
 
 @dataclass(frozen=True)
 class _Labels:
-    """An expression with a group for each known label, and the role of each."""
+    """The known labels of boxes.
+
+    Attributes:
+        pattern: an expression with one group for each label.
+        roles: the role of each label, in the order of the groups.
+    """
 
     pattern: re.Pattern[str]
     roles: tuple[Role, ...]
 
     @classmethod
     def of(cls, names: Mapping[str, Role]) -> _Labels:
-        """The labels "primary" and "secondary", and these."""
+        """The labels "primary" and "secondary", and those in `names`."""
         roles: dict[str, Role] = {"primary": "primary", "secondary": "secondary"}
         roles.update({name: role for name, role in names.items() if name})
         longest_first = sorted(roles, key=len, reverse=True)
@@ -132,53 +157,61 @@ class _Labels:
         return cls(pattern, tuple(roles[name] for name in longest_first))
 
     def first(self, text: str) -> Role | None:
-        """The role of the first label in a text."""
+        """The role of the first label in a text; None without one."""
         match = self.pattern.search(text)
         return self._role(match) if match else None
 
     def last(self, text: str) -> Role | None:
-        """The role of the last label in a text."""
+        """The role of the last label in a text; None without one."""
         matches = list(self.pattern.finditer(text))
         return self._role(matches[-1]) if matches else None
 
     def _role(self, match: re.Match[str]) -> Role:
+        """The role of a match, of whose groups exactly one matched."""
         return self.roles[(match.lastindex or 0) - 1]
 
 
 def _labels_of_boxes(text: str, boxes: Sequence[WrittenBox], labels: _Labels) -> list[Role | None]:
-    """The role that the labels around each box give it."""
+    """The role that the labels around each box give it; None for a box without a label.
+
+    Boxes are in the order of the text.
+    """
     roles: list[Role | None] = []
     previous_end = 0
     for box in boxes:
-        start = max(previous_end, text.rfind("}", previous_end, box.start), box.start - _LOOK)
+        previous_object_end = text.rfind("}", previous_end, box.start)
+        start = max(previous_end, previous_object_end, box.start - _LABEL_REACH)
         before = text[start : box.start]
-        label = None if box.form == "loc" else labels.last(before)
-        is_right_behind = (
-            box.form != "loc" and bool(roles) and not any(map(str.isalpha, _TAG.sub("", before)))
-        )
-        if label is None and (box.form == "named" or not is_right_behind):
-            label = labels.first(text[box.start : box.end]) or labels.first(_behind(text, box))
-        if label is None and is_right_behind:
-            label = roles[-1]
-        roles.append(label)
+        role = None
+        follows_previous_box = False
+        if box.form != "loc":  # PaliGemma's labels stand behind their boxes.
+            role = labels.last(before)
+            has_words_before = any(map(str.isalpha, _TAG.sub("", before)))
+            follows_previous_box = bool(roles) and not has_words_before
+        if role is None and (box.form == "named" or not follows_previous_box):
+            role = labels.first(text[box.start : box.end]) or labels.first(_behind(text, box))
+        if role is None and follows_previous_box:
+            role = roles[-1]
+        roles.append(role)
         previous_end = box.end
     return roles
 
 
 def _behind(text: str, box: WrittenBox) -> str:
-    """The text behind a box that may name it: until PaliGemma's next box, or the rest of its JSON
-    object.
+    """The text behind a box that may name it; "" if there is none.
+
+    It is the rest of its JSON object, or for PaliGemma all up to the next box.
     """
-    near = text[box.end : box.end + _LOOK]
+    near = text[box.end : box.end + _LABEL_REACH]
     if box.form == "loc":
         return near.partition("<loc")[0]
     closed_object = _CLOSED_OBJECT.match(near)  # {"bbox": {...}, "label": ...}
     if closed_object:
         near = near[closed_object.end() :]
-    inside, brace, _ = near.partition("}")
-    if not brace or "{" in inside:
+    rest_of_object, closing_brace, _ = near.partition("}")
+    if not closing_brace or "{" in rest_of_object:
         return ""
-    return inside
+    return rest_of_object
 
 
 # --- what the numbers mean ---
@@ -196,7 +229,7 @@ def _largest(convention: Convention, width: int, height: int) -> tuple[float, fl
 
 
 def _are_percent_in_words(text: str, boxes: Sequence[WrittenBox]) -> bool:
-    """Whether numbers without a sign are percent by what the words around them say."""
+    """Whether numbers without a percent sign are percent by the words around them."""
     if any(box.unit for box in boxes):
         return False
     greatest = max(max(box.values) for box in boxes)
@@ -204,12 +237,10 @@ def _are_percent_in_words(text: str, boxes: Sequence[WrittenBox]) -> bool:
 
 
 def _in_pixels(box: WrittenBox, convention: Convention, width: int, height: int) -> PixelBox | None:
-    """The box x0, y0, x1, y1 in pixels; None if its form, its unit or a number is not of the
-    convention.
-    """
+    """A box in pixels; None if its form, its unit or a number is not of the convention."""
     full_width, full_height = _largest(convention, width, height)
     if box.unit == "%":
-        full_width = full_height = 100
+        full_width, full_height = 100, 100
     elif box.unit == "mixed" or (box.unit == "px" and convention != "pixel"):
         return None
     elif (box.form == "loc") != (convention == "loc1024"):
@@ -218,20 +249,19 @@ def _in_pixels(box: WrittenBox, convention: Convention, width: int, height: int)
         return None
 
     left, top, right, bottom = box.values
-    if (
-        min(left, right) < 0
-        or max(left, right) > full_width
-        or min(top, bottom) < 0
-        or max(top, bottom) > full_height
-    ):
+    is_within_width = min(left, right) >= 0 and max(left, right) <= full_width
+    is_within_height = min(top, bottom) >= 0 and max(top, bottom) <= full_height
+    if not is_within_width or not is_within_height:
         return None
-    # Numbers up to 1 are meant as shares, and no shares are declared here.
-    has_shares = convention in ("unit", "loc1024") and box.unit != "%"
-    if not has_shares and max(box.values) <= 1 and (right > left or bottom > top):
+    # Numbers up to 1 are meant as shares, which this convention may not have. A box without an area
+    # ([0, 0, 0, 0]) says nothing about that.
+    can_have_small_numbers = convention in ("unit", "loc1024") and box.unit != "%"
+    has_extent = right > left or bottom > top
+    if not can_have_small_numbers and max(box.values) <= 1 and has_extent:
         return None
 
-    if box.form == "loc":
-        full_width = full_height = 1024
+    if box.form == "loc":  # The last token is 1023, but there are 1024 of them.
+        full_width, full_height = 1024, 1024
     return (
         left * width / full_width,
         top * height / full_height,

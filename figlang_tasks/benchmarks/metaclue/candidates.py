@@ -1,26 +1,29 @@
-"""Candidate statements of retrieval: one of the image's own, the others drawn with a published seed
-(paper, 3.2).
+"""Candidate statements of retrieval: the image's own and others (section 3.2, Table 2).
 
-The paper's candidates were not released. Ours are a function of seed, setting, image and the set of
-annotations alone: neither of the order of the file nor of Python's version.
+"In our candidate set, we choose exactly one positive (correct) metaphorical statement from its
+ground truth messages and uniformly sample K - 1 random negative statements from other images."
+Hard negatives (HN) are made from the positive statement:
 
-- ``random``: the others are drawn from all distinct statements of the other test images. Those of a
-  smaller K are the first of those of a larger one.
-- ``neg_prim``, ``neg_sec``, ``neg_prim_rel``, ``neg_sec_rel``: in the positive, the primary
-  (secondary) concept, or the concept and the relationship together, are replaced by those of an
-  annotation of an image of another topic.
-- ``swap``: primary and secondary concept change places.
+- ``random``: statements of the other test images. Those of a smaller K are the first of those of a
+  larger one.
+- ``neg_prim``, ``neg_sec``: the primary (secondary) concept is replaced by that of "images having
+  different topic" (footnote 5).
+- ``neg_prim_rel``, ``neg_sec_rel``: the relationship is replaced with it.
+- ``swap``: primary and secondary concept change places. "With swapping K is always 2" (footnote 6).
 
-No negative is a ground truth of its image. Comparisons ignore case, spacing and a final full stop.
+The paper's candidates were not released. Ours depend on a published seed, the setting, the image
+and the set of annotations alone: neither on the order of the file nor on Python's version. No
+negative is a ground truth of its image. Comparisons ignore case, spacing and a final full stop.
 """
 
 from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from loguru import logger
 
@@ -28,28 +31,62 @@ from figlang_tasks.benchmarks.metaclue import annotations as annotation_file
 from figlang_tasks.benchmarks.metaclue.annotations import (
     PARTS,
     Annotation,
+    AnnotationSet,
     Metaphor,
-    Table,
     statement,
 )
 from figlang_tasks.core import hub
 from figlang_tasks.core.errors import PartMissing
 
 SEED = 2023
-_HARD = {"neg_prim": ("primary",), "neg_sec": ("secondary",)} | {
+
+# --- the settings of Table 2 ---
+
+
+class Setting(NamedTuple):
+    """How the candidates of a task are drawn.
+
+    Attributes:
+        method: ``random``, ``swap``, or a key of `REPLACED_PARTS`.
+        candidate_count: how many candidates an image has, the positive one among them: the paper's
+            K.
+    """
+
+    method: str
+    candidate_count: int
+
+
+REPLACED_PARTS = {
+    "neg_prim": ("primary",),
+    "neg_sec": ("secondary",),
     "neg_prim_rel": ("primary", "relationship"),
     "neg_sec_rel": ("secondary", "relationship"),
 }
+"""The parts of the positive statement that hard negatives replace, by method; the concept first."""
+
+SETTINGS = {
+    "random50": Setting("random", 50),
+    "random100": Setting("random", 100),
+    "random500": Setting("random", 500),
+    "random1000": Setting("random", 1000),
+    "neg_prim": Setting("neg_prim", 50),
+    "neg_sec": Setting("neg_sec", 50),
+    "neg_prim_rel": Setting("neg_prim_rel", 50),
+    "neg_sec_rel": Setting("neg_sec_rel", 50),
+    "swap": Setting("swap", 2),
+}
 
 
-# name -> what is drawn (`random`, one of the hard ones, `swap`), and how many candidates there are
-SETTINGS = {f"random{count}": ("random", count) for count in (50, 100, 500, 1000)}
-SETTINGS |= {kind: (kind, 50) for kind in _HARD} | {"swap": ("swap", 2)}
+# --- the candidates of all images ---
 
 
 class Candidates(NamedTuple):
-    """The candidates of one image: its path, texts in the order shown (all different), and place of
-    the right one.
+    """The candidates of one image.
+
+    Attributes:
+        image: the path of the image.
+        texts: the statements in the order of the prompt, all different.
+        answer: the index of the right one.
     """
 
     image: str
@@ -57,19 +94,22 @@ class Candidates(NamedTuple):
     answer: int
 
 
-def digest(rows: Iterable[Candidates]) -> str:
-    """The first 12 hex digits of the SHA-256 over candidates."""
-    found = hashlib.sha256()
-    for row in rows:
-        found.update(
-            f"{row.image}\n{row.answer}\n".encode() + "\n".join(row.texts).encode() + b"\0"
-        )
-    return found.hexdigest()[:12]
+def digest(candidates_of_images: Iterable[Candidates]) -> str:
+    """The first 12 hex digits of a SHA-256 of the candidates of all images, in their order."""
+    sha256 = hashlib.sha256()
+    for candidates in candidates_of_images:
+        sha256.update(f"{candidates.image}\n{candidates.answer}\n".encode())
+        sha256.update("\n".join(candidates.texts).encode() + b"\0")
+    return sha256.hexdigest()[:12]
 
 
-def pool_of(dataset: str, table: Table) -> list[Annotation]:
-    """The test images that take part: those with metaphors."""
-    rows = [row for row in table.select("test", "metaphor") if row.metaphors]
+def images_with_metaphors(dataset: str, annotation_set: AnnotationSet) -> list[Annotation]:
+    """The test images that have metaphors, in the order of the file.
+
+    Raises:
+        PartMissing: there are none.
+    """
+    rows = [row for row in annotation_set.select("test", "metaphor") if row.metaphors]
     if not rows:
         raise PartMissing(
             f"{dataset}/{annotation_file.FILE} has no test image with metaphors, which retrieval"
@@ -79,144 +119,239 @@ def pool_of(dataset: str, table: Table) -> list[Annotation]:
 
 
 @hub.cached(maxsize=12)
-def draw(dataset: str, name: str) -> list[Candidates]:
-    """The candidates of one of :data:`SETTINGS`, in the order of the annotations."""
-    kind, count = SETTINGS[name]
-    rows = pool_of(dataset, annotation_file.read(dataset))
-    logger.info(
-        f"figlang_tasks: {dataset}/retrieve_{name}: {len(rows)} images x {count} candidates, seed"
-        f" {SEED}"
-    )
-    if kind == "swap":
-        return list(_swapped(dataset, rows))
-    if kind == "random":
-        pool = _distinct(metaphor.statement for row in rows for metaphor in row.metaphors)
-        return [_drawn(name, row, pool, str) for row in rows]
-    pools = _replacements(rows, kind)
-    return [
-        _drawn(name, row, pools[row.topic], partial(_replaced, row, positive(row), _HARD[kind]))
-        for row in rows
-    ]
+def draw(dataset: str, setting_name: str) -> list[Candidates]:
+    """The candidates of each image in one of `SETTINGS`, in the order of the annotations.
 
-
-def _drawn(
-    name: str, row: Annotation, pool: Sequence[Any], read: Callable[[Any], str | None]
-) -> Candidates:
-    """The right statement of an image among negatives drawn from `pool`.
-
-    `read` makes a statement of what was drawn; None if it is not for this image.
+    Raises:
+        PartMissing: the annotations do not have enough negatives, or no topics.
     """
-    kind, count = SETTINGS[name]
-    key, wanted = f"{SEED}/{kind}/{row.image}", count - 1
-    taken = {normal(metaphor.statement) for metaphor in row.metaphors}
-    texts: list[str] = []
-    for number in itertools.islice(numbers(key, len(pool)), 100 * len(pool)) if pool else ():
-        if len(texts) == wanted:
-            break
-        text = read(pool[number])
-        if text is not None and normal(text) not in taken:
-            taken.add(normal(text))
-            texts.append(text)
-    if len(texts) < wanted:  # after so many draws nothing is left
-        raise PartMissing(
-            f"{row.where}: {len(texts)} distinct negatives for retrieve_{name}, which needs"
-            f" {wanted}: the other test images do not have enough annotations"
-        )
-    return _placed(name, row.image, positive(row).statement, texts)
+    setting = SETTINGS[setting_name]
+    rows = images_with_metaphors(dataset, annotation_file.read(dataset))
+    logger.info(
+        f"figlang_tasks: {dataset}/retrieve_{setting_name}: {len(rows)} images x"
+        f" {setting.candidate_count} candidates, seed {SEED}"
+    )
+    if setting.method == "swap":
+        return _draw_swapped(dataset, rows)
+    if setting.method == "random":
+        return _draw_random(setting_name, rows)
+    return _draw_hard(setting_name, rows)
 
 
-def _placed(name: str, image: str, answer: str, negatives: list[str]) -> Candidates:
-    place = next(numbers(f"{SEED}/place/{name}/{image}", len(negatives) + 1))
-    return Candidates(image, (*negatives[:place], answer, *negatives[place:]), place)
+# --- random negatives ---
 
 
-def _replacements(rows: Sequence[Annotation], kind: str) -> dict[str | None, list[tuple[str, ...]]]:
-    """The concepts, by topic of the image they are put in, that images of other topics have."""
-    found: dict[tuple[str, ...], tuple[tuple[str, ...], set[str]]] = {}
+def _draw_random(setting_name: str, rows: Sequence[Annotation]) -> list[Candidates]:
+    """The candidates of each image; the negatives are statements of any test image."""
+    statements: list[str] = []
+    for row in rows:
+        statements += [metaphor.statement for metaphor in row.metaphors]
+    pool = _distinct(statements)
+    candidates_of_images: list[Candidates] = []
+    for row in rows:
+        negatives = _draw_members(pool, SETTINGS[setting_name].method, row)
+        candidates_of_images.append(_first_negatives(setting_name, row, negatives))
+    return candidates_of_images
+
+
+def _distinct(texts: Iterable[str]) -> list[str]:
+    """Each text once, in the order of normal forms.
+
+    Of texts with the same normal form the one that is first in the alphabet stays.
+    """
+    text_by_form: dict[str, str] = {}
+    for text in texts:
+        form = normalize(text)
+        text_by_form[form] = min(text, text_by_form.get(form, text))
+    return [text_by_form[form] for form in sorted(text_by_form)]
+
+
+# --- hard negatives: parts of the positive statement are replaced ---
+
+_Words: TypeAlias = tuple[str, ...]
+"""What stands for the replaced parts: a concept, or a concept and a relationship."""
+
+
+def _draw_hard(setting_name: str, rows: Sequence[Annotation]) -> list[Candidates]:
+    """The candidates of each image; the negatives have parts of images of another topic."""
+    method = SETTINGS[setting_name].method
+    words_by_topic = _words_of_other_topics(rows, method)
+    candidates_of_images: list[Candidates] = []
+    for row in rows:
+        drawn_words = _draw_members(words_by_topic[row.topic], method, row)
+        negatives = _replace_parts(row, drawn_words, REPLACED_PARTS[method])
+        candidates_of_images.append(_first_negatives(setting_name, row, negatives))
+    return candidates_of_images
+
+
+def _words_of_other_topics(
+    rows: Sequence[Annotation], method: str
+) -> dict[str | None, list[_Words]]:
+    """For each topic the words that may replace parts of a statement about an image of that topic.
+
+    They are in the order of normal forms. No topic is None.
+
+    Raises:
+        PartMissing: an image has no topic.
+    """
+    words_by_form: dict[_Words, _Words] = {}
+    topics_by_form: dict[_Words, set[str]] = defaultdict(set)
     for row in rows:
         if row.topic is None:
             raise PartMissing(
-                f"{row.where}: topic is missing, and metaclue_retrieve_{kind} takes negatives from"
-                " images of another topic. Import again with Topics.json of the Pitt Ads."
+                f"{row.location}: topic is missing, and metaclue_retrieve_{method} takes negatives"
+                " from images of another topic. Import again with Topics.json of the Pitt Ads."
             )
         for metaphor in row.metaphors:
-            values = tuple(getattr(metaphor, part) for part in _HARD[kind])
-            shown, topics = found.get(tuple(map(normal, values)), (values, set()))
-            found[tuple(map(normal, values))] = (min(shown, values), topics | {row.topic})
-    topics = {row.topic for row in rows}
-    return {
-        topic: [found[key][0] for key in sorted(found) if found[key][1] - {topic}]
-        for topic in topics
-    }
+            words = tuple(metaphor.part(name) for name in REPLACED_PARTS[method])
+            form = tuple(normalize(text) for text in words)
+            # Of several spellings the first in the alphabet counts, in whatever order they come.
+            words_by_form[form] = min(words, words_by_form.get(form, words))
+            topics_by_form[form].add(row.topic)
+
+    words_by_topic: dict[str | None, list[_Words]] = {}
+    for topic in {row.topic for row in rows}:
+        forms = [form for form in sorted(words_by_form) if topics_by_form[form] - {topic}]
+        words_by_topic[topic] = [words_by_form[form] for form in forms]
+    return words_by_topic
 
 
-def _replaced(
-    row: Annotation, chosen: Metaphor, parts: Sequence[str], values: Sequence[str]
-) -> str | None:
-    """The statement with other concepts; None if an annotation of the image has the first of them
-    at that place.
+def _replace_parts(
+    row: Annotation, drawn_words: Iterable[_Words], part_names: Sequence[str]
+) -> Iterator[str]:
+    """Yield the positive statement of an image with some parts replaced by drawn words.
+
+    Words are skipped if an annotation of the image has the same concept in that part, so that the
+    negative could be right.
+
+    Args:
+        part_names: the replaced parts; the concept is the first.
     """
-    if normal(values[0]) in {normal(getattr(metaphor, parts[0])) for metaphor in row.metaphors}:
-        return None
-    words = {part: getattr(chosen, part) for part in PARTS} | dict(zip(parts, values, strict=True))
-    return statement(**words)
+    positive = choose_positive(row.image, row.metaphors)
+    concept_name = part_names[0]
+    concepts_of_image = {normalize(metaphor.part(concept_name)) for metaphor in row.metaphors}
+    for words in drawn_words:
+        concept = words[0]
+        if normalize(concept) in concepts_of_image:
+            continue
+        parts = {name: positive.part(name) for name in PARTS}
+        parts.update(zip(part_names, words, strict=True))
+        yield statement(**parts)
 
 
-def _swapped(dataset: str, rows: Sequence[Annotation]) -> Iterator[Candidates]:
-    left_out = []
+# --- swapped concepts ---
+
+
+def _draw_swapped(dataset: str, rows: Sequence[Annotation]) -> list[Candidates]:
+    """The two candidates of each image: a statement, and the same with its concepts swapped.
+
+    An image is left out, with a warning, if the swapped statement is always a ground truth too.
+    """
+    candidates_of_images: list[Candidates] = []
+    left_out: list[str] = []
     for row in rows:
-        own = {normal(metaphor.statement) for metaphor in row.metaphors}
-        usable = [metaphor for metaphor in row.metaphors if normal(_turned(metaphor)) not in own]
-        if not usable:
+        forms_of_image = {normalize(metaphor.statement) for metaphor in row.metaphors}
+        metaphors: list[Metaphor] = []
+        for metaphor in row.metaphors:
+            if normalize(_swapped(metaphor)) not in forms_of_image:
+                metaphors.append(metaphor)
+        if not metaphors:
             left_out.append(row.image)
             continue
-        chosen = positive(row, usable)
-        yield _placed("swap", row.image, chosen.statement, [_turned(chosen)])
+        positive = choose_positive(row.image, metaphors)
+        negatives = [_swapped(positive)]
+        candidates_of_images.append(_in_order("swap", row.image, positive.statement, negatives))
     if left_out:
         logger.warning(
             f"figlang_tasks: {dataset}/retrieve_swap leaves out {len(left_out)} image(s), e.g."
             f" {left_out[0]}: with swapped concepts all their statements are still ground truths"
         )
+    return candidates_of_images
 
 
-def _turned(metaphor: Metaphor) -> str:
+def _swapped(metaphor: Metaphor) -> str:
+    """The statement of a metaphor in which the concepts change places."""
     return statement(metaphor.secondary, metaphor.relationship, metaphor.primary)
 
 
-def positive(row: Annotation, among: Sequence[Metaphor] | None = None) -> Metaphor:
-    """The statement of an image that is the right one, drawn from its own (or from `among`)."""
-    # By their words, so that the order of annotators says nothing.
-    ordered = sorted(
-        row.metaphors if among is None else among,
-        key=lambda each: (normal(each.statement), each.statement),
+# --- what all settings share ---
+
+_Member = TypeVar("_Member")
+
+
+def _draw_members(pool: Sequence[_Member], method: str, row: Annotation) -> Iterator[_Member]:
+    """Yield members of a pool, drawn for one image with replacement.
+
+    It ends after 100 draws for each member: by then, none is left that was not drawn.
+    """
+    if not pool:
+        return
+    numbers = draw_numbers(f"{SEED}/{method}/{row.image}", len(pool))
+    for number in itertools.islice(numbers, 100 * len(pool)):
+        yield pool[number]
+
+
+def _first_negatives(setting_name: str, row: Annotation, negatives: Iterable[str]) -> Candidates:
+    """The candidates of an image: its positive, and the first negatives that are not its own.
+
+    Args:
+        negatives: drawn statements; one may come again, or be a ground truth of the image.
+
+    Raises:
+        PartMissing: there are too few.
+    """
+    needed_count = SETTINGS[setting_name].candidate_count - 1
+    used_forms = {normalize(metaphor.statement) for metaphor in row.metaphors}
+    chosen_negatives: list[str] = []
+    for negative in negatives:
+        form = normalize(negative)
+        if form in used_forms:
+            continue
+        used_forms.add(form)
+        chosen_negatives.append(negative)
+        if len(chosen_negatives) == needed_count:
+            positive = choose_positive(row.image, row.metaphors)
+            return _in_order(setting_name, row.image, positive.statement, chosen_negatives)
+    raise PartMissing(
+        f"{row.location}: {len(chosen_negatives)} distinct negatives for retrieve_{setting_name},"
+        f" which needs {needed_count}: the other test images do not have enough annotations"
     )
-    return ordered[next(numbers(f"{SEED}/positive/{row.image}", len(ordered)))]
 
 
-@lru_cache(maxsize=1 << 14)  # a statement is drawn for many images
-def normal(text: str) -> str:
-    """A text as comparisons take it: lower case, single spaces, no final full stop."""
+def _in_order(setting_name: str, image: str, positive: str, negatives: Sequence[str]) -> Candidates:
+    """The candidates of an image in the order of the prompt: the positive at a drawn index."""
+    key = f"{SEED}/place/{setting_name}/{image}"
+    index = next(draw_numbers(key, len(negatives) + 1))
+    return Candidates(image, (*negatives[:index], positive, *negatives[index:]), index)
+
+
+def choose_positive(image: str, metaphors: Sequence[Metaphor]) -> Metaphor:
+    """The metaphor of an image whose statement is the right one, drawn from `metaphors`."""
+    # In the order of their words, so that the order of annotators says nothing.
+    ordered = sorted(metaphors, key=_order_of_metaphor)
+    return ordered[next(draw_numbers(f"{SEED}/positive/{image}", len(ordered)))]
+
+
+def _order_of_metaphor(metaphor: Metaphor) -> tuple[str, str]:
+    """Sort key of a metaphor: the normal form of its statement, then the statement."""
+    return normalize(metaphor.statement), metaphor.statement
+
+
+@lru_cache(maxsize=1 << 14)  # A statement is drawn for many images.
+def normalize(text: str) -> str:
+    """The normal form of a text, by which texts are compared.
+
+    It is in lower case, with single spaces and without a final full stop.
+    """
     return " ".join(text.casefold().split()).rstrip(".").rstrip()
 
 
-def _distinct(texts: Iterable[str]) -> list[str]:
-    """Each text once, in the order of their normal forms; of those with the same one, the first in
-    order.
-    """
-    found: dict[str, str] = {}
-    for text in texts:
-        key = normal(text)
-        found[key] = min(text, found.get(key, text))
-    return [found[key] for key in sorted(found)]
+def draw_numbers(key: str, count: int) -> Iterator[int]:
+    """Yield numbers from 0 to count - 1 without end, which follow from a key.
 
-
-def numbers(key: str, count: int) -> Iterator[int]:
-    """Yield numbers from 0 to count - 1 without end: 64-bit words of SHA-256 of ``{key}/{block}``,
-    modulo `count`.
+    They are the 64-bit words of SHA-256 of ``{key}/0``, ``{key}/1`` and so on, modulo `count`.
     """
-    block = 0
-    while True:
+    for block in itertools.count():
         words = hashlib.sha256(f"{key}/{block}".encode()).digest()
-        for start in range(0, 32, 8):
+        for start in range(0, len(words), 8):
             yield int.from_bytes(words[start : start + 8], "big") % count
-        block += 1

@@ -1,12 +1,10 @@
-"""MetaCLUE's rows as cards of the report (:mod:`figlang_tasks.core.card`), by kind of task."""
+"""MetaCLUE's rows as cards of the report's gallery (`figlang_tasks.core.card`), by task."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from figlang_tasks.benchmarks.metaclue import tasks
-from figlang_tasks.benchmarks.metaclue.measures import image_of
 from figlang_tasks.benchmarks.metaclue.records import (
     BoxesRecord,
     CaptionRecord,
@@ -14,41 +12,64 @@ from figlang_tasks.benchmarks.metaclue.records import (
     PictureRecord,
     QuestionRecord,
     RetrievalRecord,
+    image_of,
 )
-from figlang_tasks.core.card import NO_ANSWER, OPEN, YES, Answer, Card, no_choice, outcome
+from figlang_tasks.core.card import (
+    NO_ANSWER,
+    OPEN,
+    YES,
+    Answer,
+    Card,
+    CardPicture,
+    no_choice,
+    outcome,
+)
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.record import Document, Record
+from figlang_tasks.scoring.records import AnyRecord
 
 
 def card(data: DataId, records: Sequence[Record], document: Document) -> Card:
-    """A row as a card: the picture, what is asked about it, and the right answer."""
+    """The card of a row: the picture, what is asked about it, and the right answer.
+
+    Args:
+        data: the data that the row is of.
+        records: the record of the row in one run.
+        document: the row; None if the data is not at hand.
+    """
     record = records[0]
-    shown: Card = {
+    row_card: Card = {
         "source": "",
         "facts": [],
         "gold": [],
-        "pictures": [{"name": image_of(record), "label": "", "role": ""}],
+        "pictures": [CardPicture(name=image_of(record), label="", role="")],
         "boxes": [],
     }
-    shown.update(_CARDS[record["task"]](record, document))
-    return shown
+    row_card.update(_CARD_BY_TASK[record["task"]](record, document))
+    return row_card
 
 
 def answer(records: Sequence[Record]) -> Answer:
-    """What the model answered, and whether that is right where one answer is."""
+    """A model's answer to a row, and whether it is right where an exact comparison decides.
+
+    Args:
+        records: the record of the row in one run.
+    """
     record = records[0]
-    return _ANSWERS[record["task"]](record)
+    return _ANSWER_BY_TASK[record["task"]](record)
 
 
 # --- is this a metaphor? ---
 
 
 def _classification_card(record: ClassificationRecord, document: Document) -> Card:
+    """The fields of a card that say whether the image is a metaphor."""
     source = "metaphor" if record["gold"] else "no metaphor"
     return {"source": source, "gold": [("metaphor?", YES[record["gold"]])]}
 
 
-def _classification(record: ClassificationRecord) -> Answer:
+def _classification_answer(record: ClassificationRecord) -> Answer:
+    """Yes or No as an answer; "none" if it was neither."""
     predicted = record["predicted"]
     if predicted is None:
         return {"predicted": "none", "outcome": NO_ANSWER}
@@ -59,17 +80,19 @@ def _classification(record: ClassificationRecord) -> Answer:
 
 
 def _retrieval_card(record: RetrievalRecord, document: Document) -> Card:
+    """The fields of a card with the right statement."""
     return {
         "facts": [("candidates", record["candidates"])],
         "gold": [("statement", record["answer_text"])],
     }
 
 
-def _retrieval(record: RetrievalRecord) -> Answer:
-    if record["chosen_text"] is None:
+def _retrieval_answer(record: RetrievalRecord) -> Answer:
+    """The chosen statement and the rank of the right one."""
+    predicted = record["chosen_text"]
+    is_answered = True
+    if predicted is None:
         predicted, is_answered = no_choice(record)
-    else:
-        predicted, is_answered = record["chosen_text"], True
     return {
         "predicted": predicted,
         "outcome": outcome(record["chosen"] == record["answer"], is_answered),
@@ -81,15 +104,18 @@ def _retrieval(record: RetrievalRecord) -> Answer:
 
 
 def _caption_card(record: CaptionRecord, document: Document) -> Card:
+    """The fields of a card with the annotated statements; without them if there is no document."""
     references = (document or {}).get("references") or []
     return {"gold": [("statements", "\n".join(references))]}
 
 
-def _caption(record: CaptionRecord) -> Answer:
+def _caption_answer(record: CaptionRecord) -> Answer:
+    """The caption and its parts; right if it equals a reference, else open."""
     caption = record["caption"]
+    is_right = bool(record["em"])
     return {
         "predicted": caption or "nothing",
-        "outcome": outcome(bool(record["em"]), bool(caption), OPEN),
+        "outcome": outcome(is_right, is_answered=bool(caption), otherwise=OPEN),
         "said": [
             ("primary", record["primary"]),
             ("relationship", record["relationship"]),
@@ -99,6 +125,7 @@ def _caption(record: CaptionRecord) -> Answer:
 
 
 def _question_card(record: QuestionRecord, document: Document) -> Card:
+    """The fields of a card with the question and its right answers."""
     return {
         "source": record["role"],
         "facts": [("question", record["question"])],
@@ -106,11 +133,13 @@ def _question_card(record: QuestionRecord, document: Document) -> Card:
     }
 
 
-def _question(record: QuestionRecord) -> Answer:
-    words = record["answer"]
+def _question_answer(record: QuestionRecord) -> Answer:
+    """The answer in words; right if it equals a reference, else open."""
+    text = record["answer"]
+    is_right = bool(record["em"])
     return {
-        "predicted": words or "nothing",
-        "outcome": outcome(bool(record["em"]), bool(words), OPEN),
+        "predicted": text or "nothing",
+        "outcome": outcome(is_right, is_answered=bool(text), otherwise=OPEN),
     }
 
 
@@ -118,9 +147,10 @@ def _question(record: QuestionRecord) -> Answer:
 
 
 def _boxes_card(record: BoxesRecord, document: Document) -> Card:
-    boxes = [
-        f"{kind} {_box(box)}" for box, kind in zip(record["truth"], record["types"], strict=True)
-    ]
+    """The fields of a card with the concept and its annotated boxes."""
+    boxes: list[str] = []
+    for edges, box_type in zip(record["truth"], record["types"], strict=True):
+        boxes.append(f"{box_type} {_corners(edges)}")
     return {
         "source": record["role"],
         "facts": [("concept", record["concept"])],
@@ -129,17 +159,22 @@ def _boxes_card(record: BoxesRecord, document: Document) -> Card:
     }
 
 
-def _boxes(record: BoxesRecord) -> Answer:
+def _boxes_answer(record: BoxesRecord) -> Answer:
+    """The model's boxes, and how many were left out."""
     boxes = record["predicted"]
     return {
         "predicted": "1 box" if len(boxes) == 1 else f"{len(boxes)} boxes",
         "outcome": OPEN if boxes else NO_ANSWER,
-        "said": [("boxes", ", ".join(map(_box, boxes))), ("left out", record["dropped"] or "")],
+        "said": [
+            ("boxes", ", ".join(_corners(edges) for edges in boxes)),
+            ("left out", record["dropped"] or ""),
+        ],
         "boxes": boxes,
     }
 
 
-def _box(edges: Sequence[float]) -> str:
+def _corners(edges: Sequence[float]) -> str:
+    """The corners of a box: ``(10, 20) to (90, 80)``."""
     left, top, right, bottom = edges
     return f"({left:.0f}, {top:.0f}) to ({right:.0f}, {bottom:.0f})"
 
@@ -148,17 +183,21 @@ def _box(edges: Sequence[float]) -> str:
 
 
 def _picture_card(record: PictureRecord, document: Document) -> Card:
+    """The fields of a card with the prompt of a text-to-image model."""
     return {"facts": [("asked for", record["prompt"])]}
 
 
-def _picture(record: PictureRecord) -> Answer:
+def _picture_answer(record: PictureRecord) -> Answer:
+    """The path of the picture that a model drew."""
     return {
         "predicted": record["file"] or "no picture",
         "outcome": OPEN if record["file"] else NO_ANSWER,
     }
 
 
-_CARDS: Mapping[str, Callable[[Any, Document], Card]] = {
+# --- all tasks ---
+
+_CARD_BY_TASK: Mapping[str, Callable[[AnyRecord, Document], Card]] = {
     tasks.CLASSIFY.name: _classification_card,
     tasks.RETRIEVE.name: _retrieval_card,
     tasks.CAPTION.name: _caption_card,
@@ -166,11 +205,11 @@ _CARDS: Mapping[str, Callable[[Any, Document], Card]] = {
     tasks.LOCALIZE.name: _boxes_card,
     tasks.GENERATE.name: _picture_card,
 }
-_ANSWERS: Mapping[str, Callable[[Any], Answer]] = {
-    tasks.CLASSIFY.name: _classification,
-    tasks.RETRIEVE.name: _retrieval,
-    tasks.CAPTION.name: _caption,
-    tasks.VQA.name: _question,
-    tasks.LOCALIZE.name: _boxes,
-    tasks.GENERATE.name: _picture,
+_ANSWER_BY_TASK: Mapping[str, Callable[[AnyRecord], Answer]] = {
+    tasks.CLASSIFY.name: _classification_answer,
+    tasks.RETRIEVE.name: _retrieval_answer,
+    tasks.CAPTION.name: _caption_answer,
+    tasks.VQA.name: _question_answer,
+    tasks.LOCALIZE.name: _boxes_answer,
+    tasks.GENERATE.name: _picture_answer,
 }

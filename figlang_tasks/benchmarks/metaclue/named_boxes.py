@@ -68,8 +68,13 @@ _FILLER = re.compile(
 
 @dataclass(frozen=True)
 class _Entry:
-    """A name with its numbers: the edges that they give, and whether they stand in an object
-    (between braces).
+    """A name with its numbers.
+
+    Attributes:
+        name: the name in lower case: ``x_min``, ``top left``.
+        edges: the edges and sizes that the numbers give, by name (`written_boxes.XY`).
+        start, end: where name and numbers stand in the text.
+        is_in_object: whether they stand between braces.
     """
 
     name: str
@@ -80,17 +85,30 @@ class _Entry:
 
 
 def find_named_boxes(text: str, y_first: bool) -> Iterator[WrittenBox]:
-    """The boxes whose numbers have names, all in one object or one beside the other in words."""
-    boxes: list[WrittenBox | None] = []
+    """Yield the boxes whose numbers have names, all in one object or side by side in words.
+
+    Args:
+        y_first: whether the numbers of a corner have y before x.
+    """
+    for group in _groups(text, y_first):
+        box = _named_box(group)
+        if box is not None:
+            yield box
+
+
+def _groups(text: str, y_first: bool) -> Iterator[list[_Entry]]:
+    """Yield the names with numbers that stand together, and so may make a box; some are empty."""
     group: list[_Entry] = []
     for entry in _named_numbers(text, y_first):
-        if entry is None or _begins_box(text, group, entry):
-            boxes.append(_named_box(group))
+        if entry is None:  # An object begins or ends.
+            yield group
             group = []
-        if entry is not None:
-            group.append(entry)
-    boxes.append(_named_box(group))
-    return filter(None, boxes)
+            continue
+        if _begins_box(text, group, entry):
+            yield group
+            group = []
+        group.append(entry)
+    yield group
 
 
 def _named_numbers(text: str, y_first: bool) -> Iterator[_Entry | None]:
@@ -110,8 +128,9 @@ def _named_numbers(text: str, y_first: bool) -> Iterator[_Entry | None]:
 
 
 def _value(text: str, name: re.Match[str], is_in_object: bool) -> re.Match[str] | None:
-    """The numbers right behind a name; in an object, where labels are texts, not those behind a
-    mere blank.
+    """The numbers right behind a name; None if there are none.
+
+    In an object, where labels are texts, numbers behind a mere blank do not count.
     """
     if name.lastgroup in _CORNERS:
         return _POINT_VALUE.match(text, name.end())
@@ -126,7 +145,10 @@ def _value(text: str, name: re.Match[str], is_in_object: bool) -> re.Match[str] 
 
 
 def _edges_of(name: re.Match[str], value: re.Match[str], y_first: bool) -> dict[str, Coordinate]:
-    """The edges that a name and its numbers give: both of a corner, both of an axis, or one."""
+    """The edges that a name and its numbers give, by name.
+
+    A corner gives two, as does an axis ("x: 105 to 232"); any other name gives one.
+    """
     numbers = coordinates(value)
     if name.lastgroup in _CORNERS:
         edges = name.lastgroup.split("_")
@@ -142,8 +164,9 @@ def _edges_of(name: re.Match[str], value: re.Match[str], y_first: bool) -> dict[
 
 
 def _begins_box(text: str, group: list[_Entry], entry: _Entry) -> bool:
-    """Whether a name is of another box: it comes again, or other words stand before it outside of
-    an object.
+    """Whether a name belongs to another box than the names before it.
+
+    It does if one of them is the same, or, outside of an object, if other words stand between.
     """
     if any(entry.name == former.name for former in group):
         return True
@@ -153,13 +176,16 @@ def _begins_box(text: str, group: list[_Entry], entry: _Entry) -> bool:
 
 
 def _named_box(group: list[_Entry]) -> WrittenBox | None:
-    """The box of names that stand together; None if they give two numbers for one edge, or not
-    all.
+    """The box of names that stand together.
+
+    None if they give two numbers for one edge, or are not enough for a box.
     """
+    if not group:
+        return None
     edges: dict[str, Coordinate] = {}
     for entry in group:
         for edge, coordinate in entry.edges.items():
             is_second_size = edge in ("width", "height") and edge in edges
             if is_second_size or edges.setdefault(edge, coordinate) != coordinate:
                 return None
-    return box_of_edges(edges, group[0].start, group[-1].end, "named") if group else None
+    return box_of_edges(edges, group[0].start, group[-1].end, "named")

@@ -10,6 +10,12 @@ if TYPE_CHECKING:
     from PIL import Image
 
 
-def picture(dataset: str, name: str, where: str) -> Image.Image:
-    """The picture with this path in the layout of the Pitt Ads; `where` names the row in errors."""
-    return images.decode({"path": name}, where, dataset)
+def picture(dataset: str, name: str, location: str) -> Image.Image:
+    """The picture of an image, decoded.
+
+    Args:
+        dataset: ``MetaCLUE`` or ``figlang_mini_metaclue``.
+        name: its path in the layout of the Pitt Ads: ``0/10.jpg``.
+        location: the row, for messages.
+    """
+    return images.decode({"path": name}, location, dataset)

@@ -1,19 +1,26 @@
-"""The records of MetaCLUE; their unit is the image.
+"""MetaCLUE's records: what is known of an answer once it is judged.
 
-An id is the path of an image, and ``#`` with what is asked about it.
+An id begins with the path of the image in the Pitt Ads. Where a task asks several questions about
+an image, ``#`` and the question's name follow: ``3/10.jpg``, ``3/10.jpg#secondary-1-2``. The field
+`unit` (`SharedFields`), which is resampled, is the image.
 """
 
 from __future__ import annotations
 
-from figlang_tasks.core.record import SharedFields
+from figlang_tasks.core.record import Record, SharedFields
+
+
+def image_of(record: Record) -> str:
+    """The path of the image that a record or a document is about, from its id: ``3/10.jpg``."""
+    return str(record["id"]).partition("#")[0]
 
 
 class ClassificationRecord(SharedFields):
-    """The record of Yes or No.
+    """The record of an answer to the question whether an image is a visual metaphor.
 
     Attributes:
-        gold: 1: a metaphor.
-        predicted: None: neither yes nor no.
+        gold: 1 if the image is a metaphor, else 0.
+        predicted: 1 for Yes, 0 for No; None if the answer is neither.
     """
 
     gold: int
@@ -21,15 +28,16 @@ class ClassificationRecord(SharedFields):
 
 
 class RetrievalRecord(SharedFields):
-    """The record of a choice among statements.
+    """The record of a choice among candidate statements, which count from 0.
 
     Attributes:
-        candidates: their number.
-        answer: place of the right one.
-        chosen: place of the chosen one; None: none, or several have the highest score.
+        candidates: how many candidates there are.
+        answer: the index of the right candidate.
+        chosen: the index of the chosen candidate; None if none was chosen, or if several share the
+            highest score.
         answer_text: the right statement.
-        chosen_text: the chosen statement.
-        rank: of the right one, 1 the best; None of an answer in words.
+        chosen_text: the chosen statement; None if `chosen` is.
+        rank: the rank of the right candidate, 1 is the best; None for an answer in words.
     """
 
     candidates: int
@@ -41,14 +49,14 @@ class RetrievalRecord(SharedFields):
 
 
 class CaptionRecord(SharedFields):
-    """The record of a statement.
+    """The record of a statement that puts a metaphor into words.
 
     Attributes:
         caption: the whole statement; "" if there is none.
         references: the annotated statements.
-        em: whether the statement is one of them.
-        primary, relationship, secondary: its parts; None: not read. Each has `references` and `em`
-            of its own.
+        em: 1 if the caption equals a reference, else 0 (exact match).
+        primary, relationship, secondary: the parts of the statement; None if they were not read.
+            Each part has references and an exact match of its own.
     """
 
     caption: str
@@ -66,14 +74,14 @@ class CaptionRecord(SharedFields):
 
 
 class QuestionRecord(SharedFields):
-    """The record of an answer in words.
+    """The record of an answer to a question about a part of a metaphor.
 
     Attributes:
-        role: what is asked about: the primary concept, the secondary one, or their relationship.
-        question: in words.
-        answer: the model's.
+        role: the part that is the answer: ``primary``, ``secondary`` or ``relationship``.
+        question: the question in words.
+        answer: the model's answer.
         references: the right answers.
-        em: whether the answer is one of them.
+        em: 1 if the answer equals a reference, else 0 (exact match).
     """
 
     role: str
@@ -84,16 +92,18 @@ class QuestionRecord(SharedFields):
 
 
 class BoxesRecord(SharedFields):
-    """The record of the boxes of one concept.
+    """The record of the boxes around what stands for one concept.
+
+    A box is left, top, right and bottom in pixels of the upright picture.
 
     Attributes:
-        role: of the concept: ``primary`` or ``secondary``.
-        concept: in words.
-        convention: in which boxes were asked for.
-        truth: the annotated boxes in pixels: left, top, right and bottom.
-        types: of these boxes.
-        predicted: the model's, in the order of the output.
-        dropped: how many were left out; those of the other concept are among them.
+        role: which concept it is: ``primary`` or ``secondary``.
+        concept: the concept in words.
+        convention: how the prompt asks for the numbers of boxes: ``thousand``, say.
+        truth: the annotated boxes.
+        types: the type of each annotated box.
+        predicted: the model's boxes, in the order of the output.
+        dropped: how many of its boxes were left out; those of the other concept are among them.
     """
 
     role: str
@@ -106,11 +116,11 @@ class BoxesRecord(SharedFields):
 
 
 class PictureRecord(SharedFields):
-    """The record of a picture that a model made.
+    """The record of a picture that a model drew.
 
     Attributes:
-        prompt: the model's.
-        file: path of the picture; None: no picture, or a damaged one.
+        prompt: the prompt that the model got.
+        file: the path of the picture; None if there is none, or if it is damaged.
     """
 
     prompt: str

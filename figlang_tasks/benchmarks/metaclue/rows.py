@@ -1,14 +1,16 @@
-"""MetaCLUE's annotations as documents, one kind for each task. They hold paths of pictures; one is
-read when shown.
+"""MetaCLUE's annotations as documents: what each task's prompts and judgements need of an image.
+
+A document holds the path of a picture, which is read when it is shown. Sections are those of the
+paper (arXiv 2212.09898).
 """
 
 from __future__ import annotations
 
-import itertools
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from figlang_tasks.benchmarks.metaclue import annotations as annotation_file
 from figlang_tasks.benchmarks.metaclue import candidates
@@ -17,10 +19,14 @@ from figlang_tasks.benchmarks.metaclue.annotations import (
     PARTS,
     ROLES,
     Annotation,
+    AnnotationSet,
     Metaphor,
-    Table,
 )
-from figlang_tasks.benchmarks.metaclue.counts import CLASSIFY, GENERATED, RETRIEVE
+from figlang_tasks.benchmarks.metaclue.counts import (
+    CLASSIFY_PREFIX,
+    GENERATED_IMAGES,
+    RETRIEVE_PREFIX,
+)
 from figlang_tasks.core import hub, images, row_files
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError, PartMissing
@@ -30,219 +36,359 @@ from figlang_tasks.core.request import Request
 if TYPE_CHECKING:
     import datasets
 
-# task -> the convention that boxes are read in
-LOCALIZE = {
+BOX_CONVENTIONS = {
     "localize": "thousand",  # 0 to 1000 of width and height: Qwen2-VL, Qwen3-VL, InternVL
     "localize_unit": "unit",  # 0 to 1: LLaVA
-    "localize_pixel": "pixel",  # of the picture
-    # Of the picture as Qwen2.5-VL sees it: its sides are multiples of 28
+    "localize_pixel": "pixel",  # pixels of the picture
+    # Pixels of the picture as Qwen2.5-VL sees it: its sides are multiples of 28.
     "localize_pixel28": "pixel28",
     "localize_thousand_yx": "thousand_yx",  # 0 to 1000, y before x: Gemini
     "localize_loc1024": "loc1024",  # <loc0000> to <loc1023>: PaliGemma
 }
-# Question templates of VQA, two for each role: prompts/metaclue/question_{role}_{number}.jinja
-TEMPLATES = (1, 2)
+"""How the numbers of boxes are written, by localization task."""
+
+QUESTION_NUMBERS = (1, 2)
+"""The numbers of the question templates of each part: ``question_primary_1.jinja``, say."""
+
+_NewDocument: TypeAlias = dict[str, Any]
+"""A document while it is made; `datasets` takes its columns from the first one."""
+
+
+# --- the documents of a task ---
+
+
+class _TaskImages(NamedTuple):
+    """The annotated images that the documents of a task are made of.
+
+    Attributes:
+        dataset: ``MetaCLUE`` or the mini benchmark.
+        task: the task in the request: ``classify_symbolic``.
+        annotation_set: all annotations.
+        rows: those of the images that the task is about.
+    """
+
+    dataset: str
+    task: str
+    annotation_set: AnnotationSet
+    rows: Sequence[Annotation]
+
+    def new_document(self, row: Annotation, question: str = "") -> _NewDocument:
+        """What the documents of all tasks have: id, identity of the data, dataset and image.
+
+        Args:
+            row: the annotation of the image.
+            question: what tells documents of one image apart, e.g. ``primary``; "" if the image has
+                only one.
+        """
+        digest = self.annotation_set.digest
+        data_id = DataId(self.dataset, self.task, digest, revision=self.annotation_set.revision)
+        return {
+            "id": f"{row.image}#{question}" if question else row.image,
+            "data": str(data_id),
+            "dataset": self.dataset,
+            "image": row.image,
+        }
+
+
+def documents(request: Request, check_images: bool) -> datasets.Dataset:
+    """The documents for a request such as ``MetaCLUE,task=caption`` (see `load`)."""
+    return load(request.dataset, request["task"], check_images)
 
 
 @hub.cached(maxsize=48)
 def load(dataset: str, task: str, check_images: bool = False) -> datasets.Dataset:
-    """The documents of one of :data:`TASKS`.
+    """The documents of one of `TASKS`.
 
-    With `check_images` all can be decoded, and boxes lie within them. A `DataError` names file,
-    line and remedy.
+    All have ``id``, ``data`` (`DataId`), ``dataset`` and ``image``, a path. The function that
+    `TASKS` names says what else they have.
+
+    Args:
+        dataset: ``MetaCLUE`` or ``figlang_mini_metaclue``.
+        task: the task.
+        check_images: whether to decode every picture, which finds damaged ones, and to check that
+            the boxes of localization lie within them.
+
+    Raises:
+        DataError: there is no such task, or the annotations or pictures have faults; the message
+            has file, line and remedy.
+        PartMissing: the annotations are valid, but not enough for this task.
     """
     import datasets
 
     if task not in TASKS:
         raise DataError(f"MetaCLUE has no task {task!r}; known: {', '.join(TASKS)}")
-    table = annotation_file.read(dataset)
-    rows = _rows(dataset, task, table)
+    annotation_set = annotation_file.read(dataset)
+    rows = _rows_of_task(dataset, task, annotation_set)
     if check_images:
-        check = partial(_check, dataset, table.folder if task in LOCALIZE else None)
-        row_files.raise_first_fault(
-            row_files.validate_rows(((row.where, row) for row in rows), check)[1], "metaclue"
-        )
-    found = TASKS[task](dataset, task, table, rows)
-    if not found:
+        _check_images(dataset, task, annotation_set, rows)
+    make_documents = TASKS[task]
+    new_documents = make_documents(_TaskImages(dataset, task, annotation_set, rows))
+    if not new_documents:
         raise PartMissing(f"{dataset}/{FILE} has no image for the task {task}")
-    return datasets.Dataset.from_list(found)
+    return datasets.Dataset.from_list(new_documents)
 
 
-def documents(request: Request, check_images: bool) -> datasets.Dataset:
-    """The documents for a request, as ``MetaCLUE,task=caption``; errors as of `load`."""
-    return load(request.dataset, request["task"], check_images)
+def _rows_of_task(dataset: str, task: str, annotation_set: AnnotationSet) -> list[Annotation]:
+    """The annotations of the images that a task is about, in the order of the file.
 
-
-def _check(dataset: str, folder: Path | None, row: Annotation, where: str) -> None:
-    """Check the picture of a row, and its boxes where the folder of pictures is given."""
-    _check_picture(dataset, row.image, where)
-    if folder is not None and row.boxes:
-        annotation_file.check_boxes(row, folder / row.image)
-
-
-@hub.cached(maxsize=1 << 14)  # the tasks of a group have the same pictures
-def _check_picture(dataset: str, image: str, where: str) -> None:
-    images.check({"path": image}, where, dataset)
-
-
-def _rows(dataset: str, task: str, table: Table) -> list[Annotation]:
-    """The images that a task is about."""
-    if not task.startswith(CLASSIFY):
-        return candidates.pool_of(dataset, table)
-    sets = ["metaphor", f"{task.removeprefix(CLASSIFY)}_negative"]
-    rows = table.select("test", *sets)
-    if len({row.set for row in rows}) < 2:
+    Classification takes all test images of two sets, the other tasks the test metaphors.
+    """
+    if not task.startswith(CLASSIFY_PREFIX):
+        return candidates.images_with_metaphors(dataset, annotation_set)
+    negatives = task.removeprefix(CLASSIFY_PREFIX)  # symbolic or literal
+    sets = ["metaphor", f"{negatives}_negative"]
+    rows = annotation_set.select("test", *sets)
+    sets_with_images = {row.set for row in rows}
+    if len(sets_with_images) < len(sets):
         raise PartMissing(
             f"{dataset}/{FILE}: {task} needs test images of the sets {' and '.join(sets)}"
         )
     return rows
 
 
-def _common(
-    dataset: str, task: str, table: Table, row: Annotation, suffix: str = ""
-) -> dict[str, Any]:
-    return {
-        "id": f"{row.image}{suffix}",
-        "data": str(DataId(dataset, task, table.digest, revision=table.revision)),
-        "dataset": dataset,
-        "image": row.image,
-    }
+def _check_images(
+    dataset: str, task: str, annotation_set: AnnotationSet, rows: Sequence[Annotation]
+) -> None:
+    """Check the pictures of a task, and for localization the boxes in them.
 
-
-def _classify(
-    dataset: str, task: str, table: Table, rows: Sequence[Annotation]
-) -> list[dict[str, Any]]:
-    """A document for each test metaphor and negative: `metaphor` is the answer."""
-    return [
-        _common(dataset, task, table, row) | {"metaphor": row.set == "metaphor"} for row in rows
-    ]
-
-
-def _retrieve(
-    dataset: str, task: str, table: Table, rows: Sequence[Annotation]
-) -> list[dict[str, Any]]:
-    """A document for each image with its candidate statements: `answer` is the place of the right
-    one.
+    Raises:
+        DataError: pictures or boxes have faults; the message has the first one.
     """
-    found = candidates.draw(dataset, task.removeprefix(RETRIEVE))
-    digest = f"{table.digest}+{candidates.digest(found)}"
-    data = str(DataId(dataset, task, digest, revision=table.revision))
-    by_image = {row.image: row for row in rows}
-    return [
-        _common(dataset, task, table, by_image[each.image])
-        | {
-            "candidates": each.texts,
-            "answer": each.answer,
-            "data": data,
-        }
-        for each in found
-    ]
+    folder = annotation_set.folder if task in BOX_CONVENTIONS else None
+    located_rows = ((row.location, row) for row in rows)
+    _, faults = row_files.validate_rows(located_rows, partial(_check_row, dataset, folder))
+    row_files.raise_first_fault(faults, "metaclue")
 
 
-def _caption(
-    dataset: str, task: str, table: Table, rows: Sequence[Annotation]
-) -> list[dict[str, Any]]:
-    """A document for each image with all its statements, and the parts of those."""
-    return [
-        _common(dataset, task, table, row)
-        | {"references": _once(metaphor.statement for metaphor in row.metaphors)}
-        | {
-            f"references_{part}": _once(getattr(each, part) for each in row.metaphors)
-            for part in PARTS
-        }
-        for row in rows
-    ]
+def _check_row(dataset: str, folder: Path | None, row: Annotation, location: str) -> None:
+    """Check the picture of an annotation, and its boxes.
 
-
-def _ask(dataset: str, task: str, table: Table, rows: Sequence[Annotation]) -> list[dict[str, Any]]:
-    """One document for each distinct question about an image; `references` are all answers that its
-    metaphors give.
+    Args:
+        folder: the folder of the pictures; None leaves the boxes unchecked.
     """
-    found = []
-    for row in rows:
-        asked: dict[tuple[str, int, str], list[str]] = {}
-        for metaphor in [row.best] if task.endswith("_best") else row.metaphors:
-            for role in PARTS:
-                for template in TEMPLATES:
-                    asked.setdefault(
-                        (role, template, question(role, template, metaphor)), []
-                    ).append(getattr(metaphor, role))
-        counts: dict[tuple[str, int], int] = {}
-        for (role, template, text), answers in asked.items():
-            number = counts[role, template] = counts.get((role, template), 0) + 1
-            common = _common(dataset, task, table, row, f"#{role}-{template}-{number}")
-            found.append(common | {"role": role, "question": text, "references": _once(answers)})
-    return found
+    _check_picture(dataset, row.image, location)
+    if folder is not None and row.boxes:
+        annotation_file.check_boxes(row, folder / row.image)
 
 
-def question(role: str, template: int, metaphor: Metaphor) -> str:
-    """The question whose answer is a part of a metaphor."""
-    words = {part: getattr(metaphor, part) for part in PARTS if part != role}
-    return render(f"metaclue/question_{role}_{template}.jinja", **words)
+@hub.cached(maxsize=1 << 14)  # The tasks of a group have the same pictures.
+def _check_picture(dataset: str, image: str, location: str) -> None:
+    """Decode a picture, once for all tasks; raises a `DataError` if it is damaged."""
+    images.check({"path": image}, location, dataset)
 
 
-def _once(texts: Iterable[str]) -> list[str]:
+# --- classification (section 3.1) ---
+
+
+def _classification_documents(task_images: _TaskImages) -> list[_NewDocument]:
+    """A document for each test metaphor and negative.
+
+    ``metaphor``: whether the image is a metaphor.
+    """
+    new_documents: list[_NewDocument] = []
+    for row in task_images.rows:
+        document = task_images.new_document(row)
+        document["metaphor"] = row.set == "metaphor"
+        new_documents.append(document)
+    return new_documents
+
+
+# --- retrieval (section 3.2, Table 2) ---
+
+
+def _retrieval_documents(task_images: _TaskImages) -> list[_NewDocument]:
+    """A document for each image with its candidate statements.
+
+    ``candidates``: the statements; ``answer``: the index of the right one. ``data`` has the digest
+    of all candidates too.
+    """
+    dataset, task, annotation_set, rows = task_images
+    candidates_of_images = candidates.draw(dataset, task.removeprefix(RETRIEVE_PREFIX))
+    digest = f"{annotation_set.digest}+{candidates.digest(candidates_of_images)}"
+    data_id = DataId(dataset, task, digest, revision=annotation_set.revision)
+    row_by_image = {row.image: row for row in rows}
+    new_documents: list[_NewDocument] = []
+    for image, texts, answer in candidates_of_images:
+        document = task_images.new_document(row_by_image[image])
+        document["data"] = str(data_id)
+        document["candidates"] = texts
+        document["answer"] = answer
+        new_documents.append(document)
+    return new_documents
+
+
+# --- captioning (section 3.2, Table 3) ---
+
+
+def _caption_documents(task_images: _TaskImages) -> list[_NewDocument]:
+    """A document for each image.
+
+    ``references``: the statements of all its metaphors; ``references_primary``,
+    ``references_relationship``, ``references_secondary``: the parts of these statements.
+    """
+    new_documents: list[_NewDocument] = []
+    for row in task_images.rows:
+        document = task_images.new_document(row)
+        document["references"] = _distinct(metaphor.statement for metaphor in row.metaphors)
+        for part in PARTS:
+            texts = [metaphor.part(part) for metaphor in row.metaphors]
+            document[f"references_{part}"] = _distinct(texts)
+        new_documents.append(document)
+    return new_documents
+
+
+def _distinct(texts: Iterable[str]) -> list[str]:
+    """Each text once, in the order in which it first comes."""
     return list(dict.fromkeys(texts))
 
 
-def _localize(
-    dataset: str, task: str, table: Table, rows: Sequence[Annotation]
-) -> list[dict[str, Any]]:
-    """One document for each concept of the best metaphor of an image that has boxes."""
-    found = []
-    for row, role in itertools.product(rows, ROLES):
-        if not (boxes := [box for box in row.boxes if box.role == role]):
-            continue
-        width, height = annotation_file.picture_size(table.folder / row.image, row.where)
-        own = {
-            "convention": LOCALIZE[task],
-            "role": role,
-            "concept": getattr(row.best, role),
-            "boxes": [list(box.bbox) for box in boxes],
-            "types": [box.type for box in boxes],
-            "width": width,
-            "height": height,
-        }
-        found.append(_common(dataset, task, table, row, f"#{role}") | own)
-    return found
+# --- visual question answering (section 3.2, Table 3) ---
 
 
-def _generate(
-    dataset: str, task: str, table: Table, rows: Sequence[Annotation]
-) -> list[dict[str, Any]]:
-    """A document for each image whose best metaphor a text-to-image model draws, in the order of
-    their paths.
+class _Question(NamedTuple):
+    """A question about an image.
 
-    `number` is what the harness's text-to-image classes name their files by.
+    Attributes:
+        role: the part of a metaphor that is the answer.
+        number: the number of the template.
+        text: the question in words.
     """
-    by_image = {row.image: row for row in rows}
-    found: list[dict[str, Any]] = []
-    for image in _sample([*by_image], GENERATED):
-        words = {part: getattr(by_image[image].best, part) for part in PARTS}
-        found.append(
-            _common(dataset, task, table, by_image[image]) | words | {"number": len(found)}
-        )
-    return found
+
+    role: str
+    number: int
+    text: str
 
 
-def _sample(images: Sequence[str], count: int) -> list[str]:
-    """`count` of the images (all, if they are fewer), whatever their order."""
-    ordered, found = sorted(images), set[str]()
-    for number in candidates.numbers(f"{candidates.SEED}/generate", len(ordered)):
-        if len(found) == min(count, len(ordered)):
+def _question_documents(task_images: _TaskImages) -> list[_NewDocument]:
+    """A document for each distinct question about an image.
+
+    ``role``: the part that is asked for; ``question``; ``references``: the answers that all
+    metaphors of the image give to it. ``vqa_best`` asks about the best metaphor alone.
+    """
+    asks_about_best = task_images.task.endswith("_best")
+    new_documents: list[_NewDocument] = []
+    for row in task_images.rows:
+        metaphors = [row.best] if asks_about_best else row.metaphors
+        question_counts: Counter[tuple[str, int]] = Counter()
+        for asked_question, answers in _answers_by_question(metaphors).items():
+            role, number, text = asked_question
+            question_counts[role, number] += 1
+            name = f"{role}-{number}-{question_counts[role, number]}"
+            document = task_images.new_document(row, name)
+            document["role"] = role
+            document["question"] = text
+            document["references"] = _distinct(answers)
+            new_documents.append(document)
+    return new_documents
+
+
+def _answers_by_question(metaphors: Iterable[Metaphor]) -> dict[_Question, list[str]]:
+    """The answers to each question that the metaphors of an image give.
+
+    Metaphors with the same words in two parts share a question about the third one.
+    """
+    answers_by_question: dict[_Question, list[str]] = {}
+    for metaphor in metaphors:
+        for role in PARTS:
+            for number in QUESTION_NUMBERS:
+                asked_question = _Question(role, number, question(role, number, metaphor))
+                answers_by_question.setdefault(asked_question, []).append(metaphor.part(role))
+    return answers_by_question
+
+
+def question(role: str, number: int, metaphor: Metaphor) -> str:
+    """A question whose answer is one part of a metaphor: "What is as light as feathers?".
+
+    "We use fixed templates to generate 2 VQA questions whose answer is the primary concept, 2 for
+    secondary concept, and 2 for relationship" (section 3.2).
+
+    Args:
+        role: the part that is the answer.
+        number: the number of the template, of `QUESTION_NUMBERS`.
+        metaphor: whose other parts stand in the question.
+    """
+    other_parts = {name: metaphor.part(name) for name in PARTS if name != role}
+    return render(f"metaclue/question_{role}_{number}.jinja", **other_parts)
+
+
+# --- localization (section 3.3) ---
+
+
+def _localization_documents(task_images: _TaskImages) -> list[_NewDocument]:
+    """A document for each concept of the best metaphor of an image that has boxes.
+
+    ``convention`` (`BOX_CONVENTIONS`); ``role`` and ``concept``, in words; ``boxes`` and their
+    ``types``; ``width`` and ``height`` of the picture.
+    """
+    folder = task_images.annotation_set.folder
+    new_documents: list[_NewDocument] = []
+    for row in task_images.rows:
+        for role in ROLES:
+            boxes = [box for box in row.boxes if box.role == role]
+            if not boxes:
+                continue
+            width, height = annotation_file.picture_size(folder / row.image, row.location)
+            document = task_images.new_document(row, role)
+            document["convention"] = BOX_CONVENTIONS[task_images.task]
+            document["role"] = role
+            document["concept"] = row.best.part(role)
+            document["boxes"] = [list(box.bbox) for box in boxes]
+            document["types"] = [box.type for box in boxes]
+            document["width"] = width
+            document["height"] = height
+            new_documents.append(document)
+    return new_documents
+
+
+# --- generation (section 3.4) ---
+
+
+def _generation_documents(task_images: _TaskImages) -> list[_NewDocument]:
+    """A document for each of 300 images, whose best metaphor a model draws, in the order of paths.
+
+    ``primary``, ``relationship``, ``secondary``; ``number``: from 0, by which lmms-eval's
+    text-to-image classes name their files.
+    """
+    row_by_image = {row.image: row for row in task_images.rows}
+    new_documents: list[_NewDocument] = []
+    for number, image in enumerate(_draw_images(list(row_by_image), GENERATED_IMAGES)):
+        row = row_by_image[image]
+        document = task_images.new_document(row)
+        for part in PARTS:
+            document[part] = row.best.part(part)
+        document["number"] = number
+        new_documents.append(document)
+    return new_documents
+
+
+def _draw_images(image_paths: Sequence[str], count: int) -> list[str]:
+    """Some of the images, drawn with the published seed, sorted; all if they are not more.
+
+    The order in which they are given has no effect. The paper's own 300 were not released.
+    """
+    ordered_paths = sorted(image_paths)
+    drawn_count = min(count, len(ordered_paths))
+    drawn_paths: set[str] = set()
+    for index in candidates.draw_numbers(f"{candidates.SEED}/generate", len(ordered_paths)):
+        if len(drawn_paths) == drawn_count:
             break
-        found.add(ordered[number])
-    return sorted(found)
+        drawn_paths.add(ordered_paths[index])
+    return sorted(drawn_paths)
 
 
-TASKS: dict[str, Callable[[str, str, Table, Sequence[Annotation]], list[dict[str, Any]]]] = {
-    "classify_symbolic": _classify,
-    "classify_literal": _classify,
-    **{f"{RETRIEVE}{name}": _retrieve for name in candidates.SETTINGS},
-    "caption": _caption,
-    "caption_careful": _caption,
-    "vqa": _ask,
-    "vqa_best": _ask,
-    **dict.fromkeys(LOCALIZE, _localize),
-    "generate": _generate,
+# --- all tasks ---
+
+_RETRIEVAL_TASKS = [f"{RETRIEVE_PREFIX}{name}" for name in candidates.SETTINGS]
+
+TASKS: dict[str, Callable[[_TaskImages], list[_NewDocument]]] = {
+    "classify_symbolic": _classification_documents,
+    "classify_literal": _classification_documents,
+    **dict.fromkeys(_RETRIEVAL_TASKS, _retrieval_documents),
+    "caption": _caption_documents,
+    "caption_careful": _caption_documents,
+    "vqa": _question_documents,
+    "vqa_best": _question_documents,
+    **dict.fromkeys(BOX_CONVENTIONS, _localization_documents),
+    "generate": _generation_documents,
 }
+"""The function that makes the documents of each task, by the task's name in requests."""

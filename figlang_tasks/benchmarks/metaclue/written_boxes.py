@@ -1,5 +1,4 @@
-"""A box as written: its numbers, what keys call its edges, and how edges, sizes and orders make a
-box.
+"""A box as a model writes it: its numbers, the names of its edges, and how these make a box.
 
 Each expression takes linear time: what repeats is bounded.
 """
@@ -16,8 +15,11 @@ Value = TypeVar("Value")
 
 
 class Coordinate(NamedTuple):
-    """A number as written, and its unit: "%", "px", "" where none is written, "mixed" for a sum of
-    different ones.
+    """A number as written.
+
+    Attributes:
+        value: the number.
+        unit: "%" or "px"; "" where none is written, "mixed" for a sum of different units.
     """
 
     value: float
@@ -26,8 +28,12 @@ class Coordinate(NamedTuple):
 
 @dataclass(frozen=True)
 class WrittenBox:
-    """Left, top, right and bottom of one box as written, and the part of the text that gives
-    them.
+    """One box as written.
+
+    Attributes:
+        edges: left, top, right and bottom.
+        start, end: where it stands in the text.
+        form: the form in which it is written.
     """
 
     edges: tuple[Coordinate, Coordinate, Coordinate, Coordinate]
@@ -43,6 +49,7 @@ class WrittenBox:
 
     @property
     def values(self) -> tuple[float, float, float, float]:
+        """Left, top, right and bottom without their units."""
         left, top, right, bottom = self.edges
         return left.value, top.value, right.value, bottom.value
 
@@ -93,7 +100,13 @@ def edge_of_key(key: str) -> str:
 
 
 def resolve(edges: Mapping[str, Value]) -> dict[str, Value]:
-    """The same edges, ``x1`` and ``y1`` as what they are beside the others."""
+    """The same edges, with ``x1`` and ``y1`` under the names of the edges that they are.
+
+    Beside ``x0``, ``x1`` is the right edge, otherwise the left one.
+
+    Args:
+        edges: what is known of each edge or size, by its name in `_KEYS`.
+    """
     resolved = dict(edges)
     for name, low, high in (("x1", "left", "right"), ("y1", "top", "bottom")):
         if name in resolved:
@@ -105,18 +118,33 @@ def resolve(edges: Mapping[str, Value]) -> dict[str, Value]:
 def box_of_edges(
     edges: Mapping[str, Coordinate], start: int, end: int, form: Form
 ) -> WrittenBox | None:
-    """The box that these edges and sizes make; None if they are not enough for one."""
+    """The box that these edges and sizes make; None if they are not enough for one.
+
+    Args:
+        edges: the number of each edge or size, by its name in `_KEYS`.
+        start, end: where the box stands in the text.
+        form: the form in which it is written.
+    """
     edges = resolve(edges)
-    across = _ends(edges.get("left"), edges.get("right"), edges.get("width"), edges.get("middle_x"))
-    down = _ends(edges.get("top"), edges.get("bottom"), edges.get("height"), edges.get("middle_y"))
-    if across is None or down is None:
+    x_ends = _ends(edges.get("left"), edges.get("right"), edges.get("width"), edges.get("middle_x"))
+    y_ends = _ends(
+        edges.get("top"), edges.get("bottom"), edges.get("height"), edges.get("middle_y")
+    )
+    if x_ends is None or y_ends is None:
         return None
-    return WrittenBox((across[0], down[0], across[1], down[1]), start, end, form)
+    left, right = x_ends
+    top, bottom = y_ends
+    return WrittenBox((left, top, right, bottom), start, end, form)
 
 
 def ordered_box(order: Sequence[str], match: re.Match[str], form: Form) -> WrittenBox:
-    """The box of a match of four numbers in this order."""
-    box = box_of_edges(dict(zip(order, coordinates(match), strict=True)), *match.span(), form)
+    """The box of a match of four numbers.
+
+    Args:
+        order: the edge or size that each number is, such as `XY`.
+    """
+    edges = dict(zip(order, coordinates(match), strict=True))
+    box = box_of_edges(edges, match.start(), match.end(), form)
     assert box is not None, "an order gives all edges"
     return box
 
@@ -127,7 +155,10 @@ def _ends(
     size: Coordinate | None,
     middle: Coordinate | None,
 ) -> tuple[Coordinate, Coordinate] | None:
-    """Both ends of a box on one axis: as given, or from a size and the low end or the middle."""
+    """Both ends of a box on one axis: as given, or from a size and the low end or the middle.
+
+    None if these numbers do not decide them.
+    """
     if low is not None and high is not None:
         return low, high
     if low is not None and size is not None:
@@ -137,24 +168,29 @@ def _ends(
     return None
 
 
-def _move(place: Coordinate, size: Coordinate, share: float) -> Coordinate:
-    """The place that lies a share of a size further on; rounded, so that .7 + .3 is not more than
-    1.
-    """
-    unit = place.unit if place.unit == size.unit else "mixed"
-    return Coordinate(round(place.value + share * size.value, 6), unit)
+def _move(coordinate: Coordinate, size: Coordinate, share: float) -> Coordinate:
+    """A coordinate moved by a share of a size."""
+    unit = coordinate.unit if coordinate.unit == size.unit else "mixed"
+    # Rounded, so that .7 + .3 is not more than 1.
+    return Coordinate(round(coordinate.value + share * size.value, 6), unit)
 
 
 def coordinates(match: re.Match[str]) -> list[Coordinate]:
-    """The numbers in a match of an expression whose groups without names are those of `NUMBER`."""
-    with_names = match.re.groupindex.values()
-    groups = [match[number] for number in range(1, match.re.groups + 1) if number not in with_names]
-    numbers = []
-    for value, sign in zip(groups[::2], groups[1::2], strict=True):
-        if value is None:
-            continue  # of another alternative of the expression
-        unit = (sign or "").lower()
+    """The numbers in a match of an expression that contains `NUMBER` several times.
+
+    Its groups without names are all those of `NUMBER`: in turn a number and its unit.
+    """
+    named_groups = match.re.groupindex.values()
+    texts: list[str | None] = []
+    for group in range(1, match.re.groups + 1):
+        if group not in named_groups:
+            texts.append(match[group])
+    numbers: list[Coordinate] = []
+    for number, written_unit in zip(texts[::2], texts[1::2], strict=True):
+        if number is None:  # It belongs to an alternative of the expression that did not match.
+            continue
+        unit = (written_unit or "").lower()
         if unit.startswith("pixel"):
             unit = "px"
-        numbers.append(Coordinate(float(value), unit))
+        numbers.append(Coordinate(float(number), unit))
     return numbers

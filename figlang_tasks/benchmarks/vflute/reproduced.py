@@ -22,7 +22,9 @@ _TEST_ROWS_BY_GROUP = {
 
 
 def cells(folder: Path) -> Iterator[tuple[str, str, float]]:
-    """Yield name, published number and our number: equal prompts, and test rows of each source.
+    """Yield name, published number and our number: equal prompts, and test rows of each group.
+
+    For equal prompts the published number is that of the released rows: all should be equal.
 
     Args:
         folder: the folder with ``vflute_test.csv``, the released rows of the test split.

@@ -1,33 +1,37 @@
-"""Other candidate statements are drawn, or other ones in another order, if this fails."""
+"""If this fails, other candidate statements are drawn, or the same ones in another order."""
 
 from __future__ import annotations
 
 import random
 from pathlib import Path
-from typing import Any
 
 import pytest
-from metaclue_rows import metaphor, negative, row, write
+from metaclue_rows import Row, metaphor, negative, row, write
 
 from figlang_tasks.benchmarks.metaclue import annotations as annotation_file
 from figlang_tasks.benchmarks.metaclue import candidates
-from figlang_tasks.benchmarks.metaclue.candidates import SETTINGS, normal
+from figlang_tasks.benchmarks.metaclue.annotations import Annotation
+from figlang_tasks.benchmarks.metaclue.candidates import SETTINGS, normalize
 from figlang_tasks.core import hub
 from figlang_tasks.core.errors import DataError
 
+MINI = "figlang_mini_metaclue"
+
 
 @pytest.fixture
-def local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder that holds the data of the user."""
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
     return tmp_path
 
 
-def put(folder: Path, rows: list[dict[str, Any]]) -> None:
+def write_rows(folder: Path, rows: list[Row]) -> None:
+    """Write an annotation file in place of the one that was read before."""
     write(folder, rows, pictures=False)
     hub.clear_caches()
 
 
-# The draw as it is published: a change makes scores incomparable, so raise the version of the task
+# The draw as it is published. A change makes scores incomparable: raise the version of the task
 # files then.
 DIGESTS = {
     "random50": "e17d3459adcd",
@@ -42,64 +46,96 @@ DIGESTS = {
 }
 
 
-@pytest.mark.parametrize("name", SETTINGS)
-def test_of_the_published_candidates_one_is_the_images_own(name: str) -> None:
-    drawn = candidates.draw("figlang_mini_metaclue", name)
-    rows = {row.image: row for row in annotation_file.read("figlang_mini_metaclue").rows}
-    pool = {
-        normal(each.statement)
-        for row in rows.values()
-        if row.split == "test"
-        for each in row.metaphors
-    }
-    for image, texts, answer in drawn:
-        own = {normal(each.statement) for each in rows[image].metaphors}
-        said = [normal(text) for text in texts]
-        assert len(set(said)) == SETTINGS[name][1] and rows[image].split == "test"
-        assert [place for place, text in enumerate(said) if text in own] == [answer]
-        assert SETTINGS[name][0] != "random" or pool.issuperset(said)
-    assert candidates.digest(drawn) == DIGESTS[name]
+@pytest.mark.parametrize("setting_name", SETTINGS)
+def test_the_published_candidates_stay_as_they_are(setting_name: str) -> None:
+    drawn = candidates.draw(MINI, setting_name)
+    assert candidates.digest(drawn) == DIGESTS[setting_name]
 
 
-@pytest.mark.parametrize("name", ["random50", "neg_prim_rel", "swap"])
-def test_the_order_of_images_and_annotators_is_of_no_effect(name: str, local: Path) -> None:
-    rows = [*map(row, range(80)), row(80, split="train"), negative(81)]
-    put(local, rows)
-    before = candidates.draw("MetaCLUE", name)
-    mixed = random.Random(1).sample(rows, len(rows))
-    put(
-        local,
-        [
-            each | {"metaphors": each["metaphors"][::-1]} if "metaphors" in each else each
-            for each in mixed
-        ],
-    )
-    assert sorted(candidates.draw("MetaCLUE", name)) == sorted(before)
+def statements(row: Annotation) -> set[str]:
+    """The normal forms of an image's statements."""
+    return {normalize(metaphor.statement) for metaphor in row.metaphors}
 
 
-def test_a_swap_that_is_right_too_is_not_asked(local: Path, warnings_of_loguru: list[str]) -> None:
-    both = [
+@pytest.mark.parametrize("setting_name", SETTINGS)
+def test_exactly_one_candidate_is_the_images_own(setting_name: str) -> None:
+    method, candidate_count = SETTINGS[setting_name]
+    row_by_image = {row.image: row for row in annotation_file.read(MINI).rows}
+    statements_of_test_images: set[str] = set()
+    for annotation in row_by_image.values():
+        if annotation.split == "test":
+            statements_of_test_images |= statements(annotation)
+
+    for image, texts, answer in candidates.draw(MINI, setting_name):
+        own_statements = statements(row_by_image[image])
+        forms = [normalize(text) for text in texts]
+        right_indices = [index for index, form in enumerate(forms) if form in own_statements]
+        assert right_indices == [answer]
+        assert len(set(forms)) == candidate_count
+        assert row_by_image[image].split == "test"
+        if method == "random":
+            assert statements_of_test_images.issuperset(forms)
+
+
+@pytest.mark.parametrize("setting_name", ["random50", "neg_prim_rel", "swap"])
+def test_the_order_of_images_and_annotators_has_no_effect(
+    setting_name: str, data_folder: Path
+) -> None:
+    rows = [row(number) for number in range(80)]
+    rows += [row(80, split="train"), negative(81)]
+    write_rows(data_folder, rows)
+    drawn = candidates.draw("MetaCLUE", setting_name)
+
+    shuffled_rows = random.Random(1).sample(rows, len(rows))
+    for shuffled_row in shuffled_rows:
+        if "metaphors" in shuffled_row:
+            shuffled_row["metaphors"] = shuffled_row["metaphors"][::-1]
+    write_rows(data_folder, shuffled_rows)
+    assert sorted(candidates.draw("MetaCLUE", setting_name)) == sorted(drawn)
+
+
+def test_a_swapped_statement_that_is_right_too_is_no_negative(
+    data_folder: Path, warnings_of_loguru: list[str]
+) -> None:
+    both_orders = [
         metaphor(0, primary="a", secondary="b"),
         metaphor(0, primary="b", secondary="a", best=False),
     ]
-    one = [*both, metaphor(0, primary="a", secondary="c", best=False)]
-    put(local, [row(0, metaphors=both), row(1, metaphors=one), row(2)])
-    found = {each.image: each for each in candidates.draw("MetaCLUE", "swap")}
-    assert set(found) == {"1/1.jpg", "2/2.jpg"}
-    assert set(found["1/1.jpg"].texts) == {"a is as odd 0 as c", "c is as odd 0 as a"}
-    assert any("leaves out 1 image(s), e.g. 0/0.jpg" in message for message in warnings_of_loguru)
+    one_order = metaphor(0, primary="a", secondary="c", best=False)
+    rows = [row(0, metaphors=both_orders), row(1, metaphors=[*both_orders, one_order]), row(2)]
+    write_rows(data_folder, rows)
+
+    texts_by_image: dict[str, tuple[str, ...]] = {}
+    for image, texts, _ in candidates.draw("MetaCLUE", "swap"):
+        texts_by_image[image] = texts
+    assert set(texts_by_image) == {"1/1.jpg", "2/2.jpg"}
+    assert set(texts_by_image["1/1.jpg"]) == {"a is as odd 0 as c", "c is as odd 0 as a"}
+    warning = "leaves out 1 image(s), e.g. 0/0.jpg"
+    assert any(warning in message for message in warnings_of_loguru)
 
 
-def test_too_few_statements_are_told(local: Path) -> None:
-    put(local, [row(number) for number in range(10)])  # 50 statements, 45 of them of other images
-    with pytest.raises(
-        DataError,
-        match=r"line 1 \(0/0.jpg\): 45 distinct negatives for retrieve_random50, .*needs 49",
-    ):
-        candidates.draw("MetaCLUE", "random50")
-    put(local, [row(0, metaphors=[], boxes=None), negative(1)])
-    with pytest.raises(DataError, match="has no test image with metaphors"):
-        candidates.draw("MetaCLUE", "random50")
-    put(local, [row(number, topic="cars") for number in range(60)])
-    with pytest.raises(DataError, match="0 distinct negatives"):
-        candidates.draw("MetaCLUE", "neg_prim")
+# Ten images have 50 statements, 45 of which are those of other images.
+TEN_IMAGES = [row(number) for number in range(10)]
+NO_METAPHORS = [row(0, metaphors=[], boxes=None), negative(1)]
+ONE_TOPIC = [row(number, topic="cars") for number in range(60)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "setting_name", "message"),
+    [
+        (
+            TEN_IMAGES,
+            "random50",
+            r"line 1 \(0/0.jpg\): 45 distinct negatives for retrieve_random50, .*needs 49",
+        ),
+        (NO_METAPHORS, "random50", "has no test image with metaphors"),
+        (ONE_TOPIC, "neg_prim", "0 distinct negatives"),
+    ],
+    ids=["ten images", "no metaphors", "one topic"],
+)
+def test_too_few_statements_end_with_a_message(
+    rows: list[Row], setting_name: str, message: str, data_folder: Path
+) -> None:
+    write_rows(data_folder, rows)
+    with pytest.raises(DataError, match=message):
+        candidates.draw("MetaCLUE", setting_name)

@@ -1,4 +1,4 @@
-"""Words around a caption are scored with it if this fails; other cases: ``tests/answers``."""
+"""If this fails, words around a caption are scored with it. Other cases: ``tests/answers``."""
 
 from __future__ import annotations
 
@@ -8,12 +8,21 @@ from figlang_tasks.answers.verdict import Read
 from figlang_tasks.benchmarks.metaclue.captions import Statement, parse_caption
 
 
-def parts(found: Read[Statement]) -> tuple[str, str, str] | None:
-    value = found.value
-    return None if value is None else (value.primary, value.relationship, value.secondary)
+def parts_of(reading: Read[Statement]) -> tuple[str, str, str] | None:
+    """The three parts of the statement that was read; None if there is none."""
+    statement = reading.value
+    if statement is None:
+        return None
+    return statement.primary, statement.relationship, statement.secondary
 
 
-PHONE = ("this phone", "fast", "a rocket")
+AFTERTHOUGHTS = [
+    "",
+    ", suggesting speed",
+    ", clearly showing speed",
+    " (with flames)",
+    " because of fire",
+]
 
 
 @pytest.mark.parametrize(
@@ -31,16 +40,14 @@ PHONE = ("this phone", "fast", "a rocket")
         ("Primary: This phone\nRelationship: fast\nSecondary: a rocket", "named"),
     ],
 )
-@pytest.mark.parametrize(
-    "behind",
-    ["", ", suggesting speed", ", clearly showing speed", " (with flames)", " because of fire"],
-)
-def test_what_stands_around_is_left_out(output: str, behind: str, rule: str) -> None:
-    found = parse_caption(output.format(f"This phone is as fast as a rocket{behind}."))
-    assert [part.lower() for part in parts(found) or ()] == list(PHONE)
-    assert found.rule == rule
+@pytest.mark.parametrize("afterthought", AFTERTHOUGHTS)
+def test_words_around_the_statement_are_left_out(output: str, afterthought: str, rule: str) -> None:
+    statement = f"This phone is as fast as a rocket{afterthought}."
+    reading = parse_caption(output.format(statement))
+    assert [part.lower() for part in parts_of(reading) or ()] == ["this phone", "fast", "a rocket"]
+    assert reading.rule == rule
 
 
-def test_lists_are_no_afterthoughts() -> None:
-    found = parse_caption("Spring is as good as running, swimming and cycling.")
-    assert parts(found) == ("Spring", "good", "running, swimming and cycling")
+def test_a_list_of_activities_is_no_afterthought() -> None:
+    reading = parse_caption("Spring is as good as running, swimming and cycling.")
+    assert parts_of(reading) == ("Spring", "good", "running, swimming and cycling")

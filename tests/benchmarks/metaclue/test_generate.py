@@ -1,5 +1,5 @@
-"""Another picture is scored than the prompt's, or a mean of some pictures passes for that of all,
-if this fails.
+"""If this fails, a picture is scored for another prompt, or a mean of some pictures passes for
+that of all.
 """
 
 from __future__ import annotations
@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import demo_runs
 import numpy as np
@@ -22,120 +22,180 @@ from figlang_tasks.benchmarks.metaclue.benchmark import BENCHMARK
 from figlang_tasks.core import notes
 from figlang_tasks.core.request import Request
 from figlang_tasks.metrics import generated_images
+from figlang_tasks.metrics.generated_images import Similarity
 from figlang_tasks.scoring import Estimate, evaluate, process_results
+from figlang_tasks.scoring.task import Document
 
 MINI = "figlang_mini_metaclue"
 
 
-@pytest.fixture(scope="session")
-def tiny_clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_encoders.write("clip", tmp_path_factory.mktemp("clip"))
+def first_documents(count: int) -> list[Document]:
+    """The first documents of generation in the mini benchmark."""
+    documents = BENCHMARK.documents(Request.of(MINI, task="generate"))
+    return [documents[index] for index in range(count)]
 
 
-def records_of(docs: Sequence[Any], folder: Path) -> list[dict[str, Any]]:
-    return [process_results(doc, [str(folder)])["sample"] for doc in docs]
+# --- which picture? ---
 
 
-def estimates_of(records: Sequence[dict[str, Any]]) -> dict[str, dict[str, Estimate]]:
-    return evaluate(records, measures_of(records), stderr_resamples=9)
-
-
-def test_generated_pictures_are_found_wherever_classes_of_the_harness_say(tmp_path: Path) -> None:
-    docs = list(BENCHMARK.documents(Request.of(MINI, task="generate")))[:3]
+@pytest.mark.parametrize(
+    ("document_number", "output", "file_name"),
+    [
+        (0, "FOLDER", "0000.png"),
+        (1, "FOLDER", "0001_s0.png"),
+        (2, "FOLDER", None),
+        (2, "FOLDER/other.png", "other.png"),
+        (2, '{"text": "", "images": ["FOLDER/other.png"]}', "other.png"),
+        (2, '{"text": "", "images": []}', None),
+        (2, "An advertisement.", None),
+        (2, "", None),
+    ],
+)
+def test_a_picture_is_found_wherever_classes_of_the_harness_say(
+    document_number: int, output: str, file_name: str | None, tmp_path: Path
+) -> None:
     for name in ("0000.png", "0001_s0.png", "other.png"):
         Image.new("RGB", (8, 8)).save(tmp_path / name)
-    single = str(tmp_path / "other.png")
-    for doc, output, expected in (
-        (docs[0], str(tmp_path), "0000.png"),
-        (docs[1], str(tmp_path), "0001_s0.png"),
-        (docs[2], str(tmp_path), None),
-        (docs[2], single, "other.png"),
-        (docs[2], json.dumps({"text": "", "images": [single]}), "other.png"),
-        (docs[2], json.dumps({"text": "", "images": []}), None),
-        (docs[2], "An advertisement.", None),
-        (docs[2], "", None),
-    ):
-        found = process_results(doc, [output])
-        file = found["sample"]["file"]
-        assert (None if file is None else Path(file).name) == expected
-        assert found["image_rate"] == float(expected is not None)
-
-
-def test_a_damaged_picture_is_none_and_a_mean_of_the_others_is_not_given(
-    tmp_path: Path, warnings_of_loguru: list[str]
-) -> None:
-    docs = list(BENCHMARK.documents(Request.of(MINI, task="generate")))[:3]
-    for place in range(3):
-        Image.effect_noise((64, 64), 90).save(tmp_path / f"{place:04d}.png")
-    whole = (tmp_path / "0001.png").read_bytes()
-    (tmp_path / "0001.png").write_bytes(whole[: len(whole) // 2])
-    records = records_of(docs, tmp_path)
-    assert [record["file"] is not None for record in records] == [True, False, True]
-    notes.take_failures()
-    found = estimates_of([record | {"data": "MetaCLUE/generate@local:x"} for record in records])
-    assert found.keys() == {"image_rate"} and found["image_rate"]["all"].value == pytest.approx(
-        2 / 3
-    )
-    assert [note.partition(" is left out")[0] for note in notes.take_failures()] == [
-        "CLIP similarity",
-        "FID",
-    ]
-    text = "\n".join(warnings_of_loguru)
-    assert f"{docs[1]['id']}: counts as no picture: generated picture" in text
-    assert "CLIP similarity is left out: 1 of 3 pictures are missing or damaged" in text
-    assert "FID is left out: 1 of 3 pictures" in text
+    doc = first_documents(3)[document_number]
+    values = process_results(doc, [output.replace("FOLDER", str(tmp_path))])
+    file = values["sample"]["file"]
+    assert (None if file is None else Path(file).name) == file_name
+    assert values["image_rate"] == float(file_name is not None)
 
 
 def test_the_order_of_annotations_gives_no_picture_to_another_prompt(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    given = [row(number) for number in range(8)]
-    numbers = []
-    for place, found in enumerate((given, given[::-1])):
-        monkeypatch.setenv("FIGLANG_DATA_DIR", str(write(tmp_path / str(place), found, same=True)))
-        numbers.append(
-            [
-                (doc["number"], doc["image"], doc["primary"])
-                for doc in rows.load("MetaCLUE", "generate")
-            ]
-        )
-    assert numbers[0] == numbers[1] and [number for number, _, _ in numbers[0]] == [*range(8)]
+    annotations = [row(number) for number in range(8)]
+    prompts_of_orders: list[list[tuple[int, str, str]]] = []
+    for name, ordered_annotations in (("given", annotations), ("reversed", annotations[::-1])):
+        folder = write(tmp_path / name, ordered_annotations, same=True)
+        monkeypatch.setenv("FIGLANG_DATA_DIR", str(folder))
+        prompts: list[tuple[int, str, str]] = []
+        for doc in rows.load("MetaCLUE", "generate"):
+            prompts.append((doc["number"], doc["image"], doc["primary"]))
+        prompts_of_orders.append(prompts)
+    assert prompts_of_orders[0] == prompts_of_orders[1]
+    assert [number for number, _, _ in prompts_of_orders[0]] == list(range(8))
+
+
+# --- a damaged picture ---
+
+
+@pytest.fixture
+def records_with_damaged_picture(
+    tmp_path: Path,
+    warnings_of_loguru: list[str],  # Judging logs warnings, which tests look for.
+) -> list[dict[str, Any]]:
+    """The records of three pictures, the second of which is cut in half."""
+    for number in range(3):
+        Image.effect_noise((64, 64), 90).save(tmp_path / f"{number:04d}.png")
+    damaged_path = tmp_path / "0001.png"
+    content = damaged_path.read_bytes()
+    damaged_path.write_bytes(content[: len(content) // 2])
+    return [process_results(doc, [str(tmp_path)])["sample"] for doc in first_documents(3)]
+
+
+def evaluate_as_full_benchmark(
+    records: Sequence[dict[str, Any]],
+) -> dict[str, dict[str, Estimate]]:
+    """The estimates of records of the mini benchmark as if they were MetaCLUE's, which has FID."""
+    full_records = [{**record, "data": "MetaCLUE/generate@local:x"} for record in records]
+    return evaluate(full_records, measures_of(full_records), stderr_resamples=9)
+
+
+def test_a_damaged_picture_counts_as_none(
+    records_with_damaged_picture: list[dict[str, Any]], warnings_of_loguru: list[str]
+) -> None:
+    has_file = [record["file"] is not None for record in records_with_damaged_picture]
+    assert has_file == [True, False, True]
+    damaged_id = records_with_damaged_picture[1]["id"]
+    warning = f"{damaged_id}: counts as no picture: generated picture"
+    assert warning in "\n".join(warnings_of_loguru)
+
+
+def test_a_mean_of_some_pictures_is_not_given(
+    records_with_damaged_picture: list[dict[str, Any]], warnings_of_loguru: list[str]
+) -> None:
+    notes.take_failures()  # Those of earlier tests.
+    estimates = evaluate_as_full_benchmark(records_with_damaged_picture)
+    assert estimates.keys() == {"image_rate"}
+    assert estimates["image_rate"]["all"].value == pytest.approx(2 / 3)
+    missing_metrics = [note.partition(" is left out")[0] for note in notes.take_failures()]
+    assert missing_metrics == ["CLIP similarity", "FID"]
+    text = "\n".join(warnings_of_loguru)
+    assert "CLIP similarity is left out: 1 of 3 pictures are missing or damaged" in text
+    assert "FID is left out: 1 of 3 pictures" in text
+
+
+# --- a whole run ---
+
+
+@pytest.fixture(scope="session")
+def tiny_clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A CLIP model with small random weights."""
+    return tiny_encoders.write("clip", tmp_path_factory.mktemp("clip"))
+
+
+class GeneratedRun(NamedTuple):
+    """A run whose pictures come from another program.
+
+    Attributes:
+        prompts: the prompts in the samples of a baseline.
+        estimates: the estimates of the run that replays the samples, by metric.
+        similarity: the CLIP similarity of the pictures with their prompts.
+    """
+
+    prompts: list[str]
+    estimates: dict[str, Estimate]
+    similarity: Similarity
+
+
+@pytest.fixture
+def generated_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny_clip: Path) -> GeneratedRun:
+    """A run as the card has it: a folder of pictures replaces the answers of a baseline."""
+    weights_name = generated_images.CLIP_MODEL.rpartition("/")[2]
+    (tmp_path / weights_name).symlink_to(tiny_clip)
+    monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", str(tmp_path))
+    task = f"{MINI}_generate"
+    saved = tmp_path / "prompts"
+    demo_runs.evaluate(task, "figlang_majority", saved=saved, log_samples=True, limit=5)
+    (samples_path,) = saved.rglob(f"*_samples_{task}.jsonl")
+    samples = [json.loads(line) for line in samples_path.read_text().splitlines()]
+    prompts = [sample["sample"]["prompt"] for sample in samples]
+
+    made_folder = tmp_path / "made"
+    made_folder.mkdir()
+    pictures: list[Image.Image] = []
+    for number in range(5):
+        pictures.append(Image.new("RGB", (16, 16), (50 * number, 0, 200)))
+    for sample in samples:
+        number = sample["doc_id"]
+        pictures[number].save(made_folder / f"{number:04}.png")
+        sample["filtered_resps"] = [str(made_folder)]
+        sample["resps"] = [str(made_folder)]
+    samples_path.write_text("".join(f"{json.dumps(sample)}\n" for sample in samples))
+
+    results = demo_runs.evaluate(task, "figlang_replay", f"samples={saved}", limit=5)
+    similarity = generated_images.clip_similarity(pictures, prompts, str(tiny_clip))
+    return GeneratedRun(prompts, demo_runs.estimates(results, task), similarity)
 
 
 def test_pictures_of_any_generator_are_scored_as_saved_answers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny_clip: Path
+    generated_run: GeneratedRun,
 ) -> None:
-    """As the card has it: the prompts are in the samples of a baseline, and a folder of pictures is
-    the answer.
-    """
-    (tmp_path / generated_images.CLIP_MODEL.rpartition("/")[2]).symlink_to(tiny_clip)
-    monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", str(tmp_path))
-    name, made = f"{MINI}_generate", tmp_path / "made"
-    demo_runs.evaluate(
-        name, "figlang_majority", saved=tmp_path / "prompts", log_samples=True, limit=5
+    metaphor = rows.load(MINI, "generate")[1]
+    assert generated_run.prompts[1] == (
+        f"An advertisement where {metaphor['primary']} is as {metaphor['relationship']} as"
+        f" {metaphor['secondary']}."
     )
-    (path,) = (tmp_path / "prompts").rglob(f"*_samples_{name}.jsonl")
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
-    best = rows.load(MINI, "generate")[1]
-    prompt = (
-        f"An advertisement where {best['primary']} is as {best['relationship']} as"
-        f" {best['secondary']}."
-    )
-    assert lines[1]["sample"]["prompt"] == prompt
-    made.mkdir()
-    shown = [Image.new("RGB", (16, 16), (50 * place, 0, 200)) for place in range(5)]
-    for line in lines:
-        shown[line["doc_id"]].save(made / f"{line['doc_id']:04}.png")
-        line["filtered_resps"] = line["resps"] = [str(made)]
-    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    results = demo_runs.evaluate(name, "figlang_replay", f"samples={tmp_path / 'prompts'}", limit=5)
-    expected = generated_images.clip_similarity(
-        shown, [line["sample"]["prompt"] for line in lines], str(tiny_clip)
-    )
-    found = demo_runs.estimates(results, name)
-    assert found.keys() == {"clip_similarity", "image_rate"}  # of so few pictures there is no FID
-    assert found["image_rate"].value == 1
-    value, low, high, stderr, count = found["clip_similarity"]
-    assert value == pytest.approx(expected.value) and count == 5
-    assert low is not None and high is not None and low <= expected.value <= high
+    # There is no FID of so few pictures.
+    assert generated_run.estimates.keys() == {"clip_similarity", "image_rate"}
+    assert generated_run.estimates["image_rate"].value == 1
+
+    expected = generated_run.similarity
+    value, low, high, stderr, row_count = generated_run.estimates["clip_similarity"]
+    assert (value, row_count) == (pytest.approx(expected.value), 5)
+    assert low is not None and high is not None
+    assert low <= expected.value <= high
     assert stderr == pytest.approx(np.std(expected.per_image, ddof=1) / np.sqrt(5), rel=0.1)

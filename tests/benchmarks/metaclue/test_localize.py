@@ -1,10 +1,10 @@
-"""Boxes are scored in another convention, or mAP is of other boxes, if this fails."""
+"""If this fails, boxes are read in another convention, or mAP is that of other boxes."""
 
 from __future__ import annotations
 
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,130 +14,186 @@ from lmms_eval.utils import load_yaml_config
 from run_and_check import preflight
 
 from figlang_tasks import FigLangError
-from figlang_tasks.benchmarks.metaclue import measures, rows, tasks
+from figlang_tasks.benchmarks.metaclue import measures, rows
 from figlang_tasks.benchmarks.metaclue.annotations import BOX_TYPES, ROLES
 from figlang_tasks.benchmarks.metaclue.benchmark import BENCHMARK
+from figlang_tasks.benchmarks.metaclue.records import BoxesRecord
+from figlang_tasks.benchmarks.metaclue.resizing import resized
 from figlang_tasks.core.request import Request
 from figlang_tasks.harness.plugin import tasks_dir
 from figlang_tasks.metrics import boxes
 from figlang_tasks.scoring import evaluate, process_results
+from figlang_tasks.scoring.task import Document
 
 MINI = "figlang_mini_metaclue"
 
 
-def documents(name: str) -> Any:
-    return BENCHMARK.documents(Request.of(MINI, task=name))
+def documents(task: str) -> Iterable[Document]:
+    """The documents of a task of the mini benchmark."""
+    return BENCHMARK.documents(Request.of(MINI, task=task))
 
 
-def written(doc: Any, found: Sequence[Sequence[float]]) -> str:
-    """Boxes in pixels as an output in the convention of the document."""
-    width, height = doc["width"], doc["height"]
-    unit = [[x0 / width, y0 / height, x1 / width, y1 / height] for x0, y0, x1, y1 in found]
-    convention = doc["convention"]
-    if convention == "loc1024":
-        places = [[box[1], box[0], box[3], box[2]] for box in unit]
-        return " ; ".join(
-            "".join(f"<loc{round(edge * 1024):04d}>" for edge in box) + " it" for box in places
-        )
-    scale = {
+# --- conventions ---
+
+
+def write_boxes(doc: Document, pixel_boxes: Iterable[Sequence[float]]) -> str:
+    """Boxes in pixels as an output in the convention of a document."""
+    if doc["convention"] == "loc1024":
+        return write_loc_tokens(doc, pixel_boxes)
+    full_width, full_height = {
         "unit": (1.0, 1.0),
         "thousand": (1000.0, 1000.0),
         "thousand_yx": (1000.0, 1000.0),
-        "pixel": (width, height),
-        "pixel28": tasks.resized(width, height),
-    }[convention]
-    boxes_of = [[edge * scale[place % 2] for place, edge in enumerate(box)] for box in unit]
-    if convention == "thousand_yx":
-        return json.dumps(
-            [{"box_2d": [y0, x0, y1, x1], "label": doc["role"]} for x0, y0, x1, y1 in boxes_of]
-        )
-    return json.dumps([{"bbox_2d": box, "label": doc["role"]} for box in boxes_of])
+        "pixel": (doc["width"], doc["height"]),
+        "pixel28": resized(doc["width"], doc["height"]),
+    }[doc["convention"]]
+    written_boxes: list[dict[str, object]] = []
+    for pixel_box in pixel_boxes:
+        left, top, right, bottom = shares(doc, pixel_box)
+        x1, x2 = left * full_width, right * full_width
+        y1, y2 = top * full_height, bottom * full_height
+        if doc["convention"] == "thousand_yx":
+            written_boxes.append({"box_2d": [y1, x1, y2, x2], "label": doc["role"]})
+        else:
+            written_boxes.append({"bbox_2d": [x1, y1, x2, y2], "label": doc["role"]})
+    return json.dumps(written_boxes)
 
 
-@pytest.mark.parametrize("name", rows.LOCALIZE)
-def test_right_boxes_are_found_in_each_convention(name: str) -> None:
-    for doc in documents(name):
-        record = process_results(doc, [written(doc, doc["boxes"])])["sample"]
-        assert record["status"] == "read" and np.allclose(
-            record["predicted"], record["truth"], atol=0.2
-        )
+def write_loc_tokens(doc: Document, pixel_boxes: Iterable[Sequence[float]]) -> str:
+    """Boxes in pixels as PaliGemma writes them."""
+    written_boxes: list[str] = []
+    for pixel_box in pixel_boxes:
+        left, top, right, bottom = shares(doc, pixel_box)
+        tokens = [f"<loc{round(edge * 1024):04d}>" for edge in (top, left, bottom, right)]
+        written_boxes.append("".join(tokens) + " it")
+    return " ; ".join(written_boxes)
 
 
-def test_average_precision_is_that_of_the_evaluator_by_role_and_type() -> None:
-    generator, records = random.Random(3), []
-    for doc in documents("localize"):
-        shown = [[edge + generator.uniform(-9, 9) for edge in box] for box in doc["boxes"]]
-        shown = [
-            [max(0.0, x0), max(0.0, y0), min(x1, 159.0), min(y1, 127.0)] for x0, y0, x1, y1 in shown
-        ]
-        output = written(doc, [*shown[: generator.randint(0, 2)], [1, 1, 30, 30]])
-        records.append(process_results(doc, [output])["sample"])
-    found = evaluate(records, measures_of(records), stderr_resamples=9)
-    mixed = random.Random(5).sample(records, len(records))
-    assert evaluate(mixed, measures.LOCALIZE, stderr_resamples=9) == found
-    seen = set()
-    role: Any
-    for role in ROLES:
-        shown = [
-            boxes.BoxImage(
-                each["id"],
-                tuple(
-                    boxes.TrueBox(tuple(b), role, of)
-                    for b, of in zip(each["truth"], each["types"], strict=True)
-                ),
-                tuple(
-                    boxes.PredictedBox(tuple(b), role, 1 / (1 + n))
-                    for n, b in enumerate(each["predicted"])
-                ),
-            )
-            for each in records
-            if each["role"] == role
-        ]
-        of_type: Any
-        for of_type in (None, *BOX_TYPES):
-            both = boxes.average_precision(shown, role, of_type)
-            for place, metric in enumerate(("mAP50", "mAP70")):
-                of_scope = found[f"{metric}_{role}"].get(of_type or "all")
-                assert (of_scope is None) == (both is None)
-                if both is not None and of_scope is not None:
-                    seen.add(of_scope.value)
-                    assert of_scope.value == both[place].value
-    assert len(seen) > 4  # not all 0 or 1
+def shares(doc: Document, pixel_box: Sequence[float]) -> tuple[float, float, float, float]:
+    """The edges of a box as shares of the picture's width and height."""
+    left, top, right, bottom = pixel_box
+    width, height = doc["width"], doc["height"]
+    return left / width, top / height, right / width, bottom / height
 
 
-def test_size_that_qwen_sees_is_that_of_transformers() -> None:
+@pytest.mark.parametrize("task", rows.BOX_CONVENTIONS)
+def test_right_boxes_are_read_in_each_convention(task: str) -> None:
+    for doc in documents(task):
+        record = process_results(doc, [write_boxes(doc, doc["boxes"])])["sample"]
+        assert record["status"] == "read"
+        assert np.allclose(record["predicted"], record["truth"], atol=0.2)
+
+
+def test_the_size_that_qwen_sees_is_that_of_transformers() -> None:
     module = pytest.importorskip("transformers.models.qwen2_vl.image_processing_qwen2_vl")
     generator = random.Random(1)
     for _ in range(300):
-        width, height = generator.randint(60, 3000), generator.randint(60, 3000)
-        expected = module.smart_resize(
+        width = generator.randint(60, 3000)
+        height = generator.randint(60, 3000)
+        expected_height, expected_width = module.smart_resize(
             height, width, factor=28, min_pixels=256 * 28 * 28, max_pixels=1605632
         )
-        assert tasks.resized(width, height) == expected[::-1]
+        assert resized(width, height) == (expected_width, expected_height)
 
 
-def test_a_model_of_another_convention_is_sent_to_the_right_task() -> None:
-    config = load_yaml_config(
-        str(tasks_dir() / "mini" / "metaclue" / "figlang_mini_metaclue_localize.yaml")
+def localize_config() -> dict[str, Any]:
+    """The task file of localization in the mini benchmark."""
+    path = tasks_dir() / "mini" / "metaclue" / "figlang_mini_metaclue_localize.yaml"
+    config: dict[str, Any] = load_yaml_config(str(path))
+    return config
+
+
+@pytest.mark.parametrize("model", ["qwen3_vl", None])
+def test_a_model_of_the_convention_or_of_an_unknown_one_may_run(model: str | None) -> None:
+    preflight({**localize_config(), "model": model})
+
+
+@pytest.mark.parametrize(("model", "convention"), [("qwen2_5_vl", "pixel28"), ("llava_hf", "unit")])
+def test_a_model_of_another_convention_is_sent_to_the_right_task(
+    model: str, convention: str
+) -> None:
+    message = (
+        f"convention {convention}, but metaclue_localize reads thousand:"
+        f" .*MetaCLUE,task=localize_{convention}`"
     )
-    preflight(config | {"model": "qwen3_vl"})
-    preflight(config | {"model": None})
-    for model, convention, right in (
-        ("qwen2_5_vl", "pixel28", "_pixel28"),
-        ("llava_hf", "unit", "_unit"),
-    ):
-        message = (
-            f"convention {convention}, but metaclue_localize reads thousand:"
-            f" .*MetaCLUE,task=localize{right}`"
-        )
-        with pytest.raises(FigLangError, match=message):
-            preflight(config | {"model": model})
+    with pytest.raises(FigLangError, match=message):
+        preflight({**localize_config(), "model": model})
 
 
-def test_boxes_of_the_other_concept_are_counted() -> None:
-    doc = documents("localize")[0]
-    other = {"primary": "secondary", "secondary": "primary"}[doc["role"]]
-    box = {"bbox_2d": [10, 20, 300, 400]}
-    found = [box | {"label": doc["role"]}, box | {"label": other}, box | {"label": other}]
-    sample = process_results(doc, [json.dumps(found)])["sample"]
-    assert (len(sample["predicted"]), sample["dropped"]) == (1, 2)
+def test_boxes_of_the_other_concept_are_counted_as_dropped() -> None:
+    doc = next(iter(documents("localize")))
+    other_role = {"primary": "secondary", "secondary": "primary"}[doc["role"]]
+    output = []
+    for label in (doc["role"], other_role, other_role):
+        output.append({"bbox_2d": [10, 20, 300, 400], "label": label})
+    record = process_results(doc, [json.dumps(output)])["sample"]
+    assert (len(record["predicted"]), record["dropped"]) == (1, 2)
+
+
+# --- average precision ---
+
+
+@pytest.fixture(scope="module")
+def shaken_records() -> list[BoxesRecord]:
+    """Records of answers with some of the right boxes, moved a little, and a wrong one."""
+    generator = random.Random(3)
+    records: list[BoxesRecord] = []
+    for doc in documents("localize"):
+        shaken_boxes: list[list[float]] = []
+        for box in doc["boxes"]:
+            left, top, right, bottom = (edge + generator.uniform(-9, 9) for edge in box)
+            # The boxes stay within the pictures of 160 x 128 pixels.
+            shaken_boxes.append(
+                [max(0.0, left), max(0.0, top), min(right, 159.0), min(bottom, 127.0)]
+            )
+        wrong_box = [1, 1, 30, 30]
+        predicted_boxes = [*shaken_boxes[: generator.randint(0, 2)], wrong_box]
+        records.append(process_results(doc, [write_boxes(doc, predicted_boxes)])["sample"])
+    return records
+
+
+def box_images(records: Iterable[BoxesRecord], role: Any) -> list[boxes.BoxImage]:
+    """The boxes of one role as the evaluator takes them; the first box of an image is surest."""
+    images: list[boxes.BoxImage] = []
+    for record in records:
+        if record["role"] != role:
+            continue
+        true_boxes: list[boxes.TrueBox] = []
+        box_type: Any
+        for box, box_type in zip(record["truth"], record["types"], strict=True):
+            left, top, right, bottom = box
+            true_boxes.append(boxes.TrueBox((left, top, right, bottom), role, box_type))
+        predicted_boxes: list[boxes.PredictedBox] = []
+        for index, box in enumerate(record["predicted"]):
+            left, top, right, bottom = box
+            score = 1 / (1 + index)
+            predicted_boxes.append(boxes.PredictedBox((left, top, right, bottom), role, score))
+        images.append(boxes.BoxImage(record["id"], tuple(true_boxes), tuple(predicted_boxes)))
+    return images
+
+
+def test_average_precision_is_that_of_the_evaluator_by_role_and_type(
+    shaken_records: list[BoxesRecord],
+) -> None:
+    estimates = evaluate(shaken_records, measures_of(shaken_records), stderr_resamples=9)
+    expected_values: set[float] = set()
+    for role in ROLES:
+        images = box_images(shaken_records, role)
+        for box_type in (None, *BOX_TYPES):
+            precisions = boxes.average_precision(images, role, box_type)
+            for index, metric in enumerate(("mAP50", "mAP70")):
+                estimate = estimates[f"{metric}_{role}"].get(box_type or "all")
+                value = None if estimate is None else estimate.value
+                expected_value = None if precisions is None else precisions[index].value
+                assert value == expected_value
+                if expected_value is not None:
+                    expected_values.add(expected_value)
+    assert len(expected_values) > 4  # They are not all 0 or 1.
+
+
+def test_average_precision_does_not_depend_on_the_order_of_records(
+    shaken_records: list[BoxesRecord],
+) -> None:
+    estimates = evaluate(shaken_records, measures_of(shaken_records), stderr_resamples=9)
+    shuffled_records = random.Random(5).sample(shaken_records, len(shaken_records))
+    assert evaluate(shuffled_records, measures.LOCALIZE, stderr_resamples=9) == estimates
