@@ -7,8 +7,7 @@ and assign a label" (section 3). Prompts and data call the hypothesis a claim.
 Where the paper says what, and where it is done here:
 
 - Section 3.4, sizes of the splits: `figlang_tasks.benchmarks.vflute.benchmark`.
-- Table 3, sources of the rows: `figlang_tasks.benchmarks.vflute.rows`, which gets the rows from
-  `figlang_tasks.benchmarks.vflute.row_tables`.
+- Table 3, sources of the rows: `figlang_tasks.benchmarks.vflute.rows`.
 - Table 8 and Appendix D, one of 21 instructions for each row: `question`, and
   `figlang_tasks.benchmarks.vflute.rows.instruction_numbers`.
 - Table 4, few-shot prompting: `Options.num_shots`. The paper's exemplars were not released.
