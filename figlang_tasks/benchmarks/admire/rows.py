@@ -87,7 +87,7 @@ def documents(request: Request, check_images: bool) -> datasets.Dataset:
 
 @hub.cached(maxsize=8)
 def load(dataset: str, table: str, shown: str, check_images: bool = True) -> datasets.Dataset:
-    """The documents of a table, one for each row; in ``*_both``, the two of a compound in a row.
+    """The documents of a table, one for each row; ``*_both`` has a compound's two together.
 
     They have the columns of `RowWithPaths`, and:
 

@@ -68,19 +68,19 @@ def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
     n_pictures = len(doc["paths"])
     n_candidates = len(doc["names"])
     if doc["captions"]:
-        shown = [f" {caption}" for caption in doc["captions"]]
+        picture_texts = [f" {caption}" for caption in doc["captions"]]
     elif is_ordinal:
-        shown = [f" the {ordinal} image" for ordinal in _ORDINALS[:n_pictures]]
+        picture_texts = [f" the {ordinal} image" for ordinal in _ORDINALS[:n_pictures]]
     else:
-        shown = ["<image>"] * n_pictures
+        picture_texts = ["<image>"] * n_pictures
     # The pictures that begin a sequence come first; a ranking has candidates alone.
     n_given = n_pictures - n_candidates
-    candidates = dict(zip(LETTERS[:n_candidates], shown[n_given:], strict=True))
+    candidates = dict(zip(LETTERS[:n_candidates], picture_texts[n_given:], strict=True))
     return render(
         f"admire/{template}.jinja",
         compound=doc["compound"],
         sentence=doc["sentence"],
-        given=shown[:n_given],
+        given=picture_texts[:n_given],
         candidates=candidates,
     )
 
