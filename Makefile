@@ -96,12 +96,13 @@ readings: $(STAMP)  ## how well our readers read answers of models (FILES="answe
 golden: $(STAMP)  ## write down what the package computes (GOLDEN=folder), to compare two commits (half an hour; needs ../shared; ONLY=mini: minutes)
 	$(BIN)/python tools/golden.py $(GOLDEN) $(if $(ONLY),--only $(ONLY))
 
-lint: $(STAMP)  ## ruff, who imports whom, the workflows, mypy
+lint: $(STAMP)  ## ruff, who imports whom, the workflows, mypy, plain code
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-cache --no-logo
 	$(BIN)/actionlint .github/workflows/*.yml
 	$(BIN)/mypy
+	$(BIN)/python tools/legibility.py
 
 UPSTREAM := -m pytest tests/harness/test_harness_contract.py -q $(PYTEST_ARGS)
 

@@ -156,8 +156,8 @@ def reading(dataset: str, folder: Path | None) -> Iterator[None]:
         dataset_folder /= dataset
     if not dataset_folder.is_dir():
         raise DataError(
-            f"{folder}: the tasks read a folder with the name {dataset}: give it, or the folder"
-            " above it"
+            f"{folder}: the tasks read a folder with the name {dataset}:"
+            " give it, or the folder above it"
         )
     data_dir_before = os.environ.get(hub.DATA_DIR_VARIABLE)
     os.environ[hub.DATA_DIR_VARIABLE] = str(dataset_folder.parent)
@@ -273,7 +273,8 @@ class TrainingTask:
         has_no_explanation = not doc.get("explanation", "none").strip()
         if has_no_explanation:
             # The answer of some tasks holds an explanation for some labels only.
-            explained_answer = self.call("doc_to_target", {**doc, "explanation": "It is."})
+            explained_doc = {**doc, "explanation": "It is."}
+            explained_answer = self.call("doc_to_target", explained_doc)
             if explained_answer != answer:
                 return "have no explanation, which the answer must hold"
         record = self.call("process_results", doc, [answer])["sample"]
@@ -306,8 +307,8 @@ class TrainingTask:
         turns = self.turns(doc)
         if len(turns) > 1:
             raise DataError(
-                f"{self.name} shows examples before its question: name a task without (`figlang"
-                " tasks`)"
+                f"{self.name} shows examples before its question: name a task without"
+                " (`figlang tasks`)"
             )
         prompt: list[str | None] = []
         pictures: list[str] = []
@@ -317,7 +318,8 @@ class TrainingTask:
                 continue
             picture = part["url"]
             file_name = f"images/{images.content_key(picture)[:24]}.png"
-            if not (folder / file_name).exists():  # several rows may have the same picture
+            if not (folder / file_name).exists():
+                # Several rows may have the same picture.
                 picture.save(folder / file_name, compress_level=1)
             prompt.append(None)
             pictures.append(file_name)
@@ -345,7 +347,10 @@ def _messages(examples: Sequence[Example]) -> dict[str, str]:
         else:  # templates of language models take plain texts
             prompt = "\n".join(text for text in example.prompt if text)
             answer = example.answer
-        turns = [{"role": "user", "content": prompt}, {"role": "assistant", "content": answer}]
+        turns = [
+            {"role": "user", "content": prompt},
+            {"role": "assistant", "content": answer},
+        ]
         row: dict[str, object] = {"id": example.id, "messages": turns}
         if have_pictures:
             row["file_names"] = example.pictures

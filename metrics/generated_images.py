@@ -33,6 +33,7 @@ from .explanation.weights import (
 
 if TYPE_CHECKING:
     from PIL import Image
+    from torch import Tensor
 
 __all__ = [
     "CLIP_MODEL",
@@ -305,11 +306,7 @@ def clip_similarity(
             )
             # The call of the network gives normalised features with any version of transformers.
             outputs = network(**inputs.to(device))
-            image_features = outputs.image_embeds.double()
-            text_features = outputs.text_embeds.double()
-            products = (image_features * text_features).sum(dim=-1)
-            norms = image_features.norm(dim=-1) * text_features.norm(dim=-1)
-            blocks.append((100 * products / norms).cpu().numpy())
+            blocks.append(_similarities(outputs.image_embeds, outputs.text_embeds))
     per_image = np.concatenate(blocks)
     if not np.isfinite(per_image).all():
         index = int(np.argmin(np.isfinite(per_image)))
@@ -318,6 +315,16 @@ def clip_similarity(
         )
     signature = f"clip|{identity}|transformers:{version('transformers')}"
     return Similarity(float(per_image.mean()), per_image, signature)
+
+
+def _similarities(image_features: Tensor, text_features: Tensor) -> Floats:
+    """100 times the cosine of the features of each image and of its text, shape [n]."""
+    image_features = image_features.double()
+    text_features = text_features.double()
+    products = (image_features * text_features).sum(dim=-1)
+    norms = image_features.norm(dim=-1) * text_features.norm(dim=-1)
+    similarities: Floats = (100 * products / norms).cpu().numpy()
+    return similarities
 
 
 def _load_clip(name: str) -> tuple[Any, Any, str]:

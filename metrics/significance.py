@@ -57,9 +57,7 @@ def compare(
     resamples: int = RESAMPLES,
     seed: int = DEFAULT_SEED,
 ) -> dict[Pair, dict[str, Comparison]]:
-    """Compare every two systems with two paired tests; return the results by pair and metric.
-
-    A pair is compared by each metric that both systems have.
+    """Compare every two systems by each metric that both have, with two paired tests.
 
     Paired bootstrap: units are drawn with replacement, the same ones for both systems. Ties count
     against the better system. Over a handful of units its p is too small (of a single one, 1 /
@@ -92,27 +90,21 @@ def compare(
     Examples:
         Two systems on the same twenty rows, of which the candidate has five more right:
 
-        >>> rows = [str(row) for row in range(20)]
-        >>> baseline = Statistic.ratio_of(rows, [row < 10 for row in range(20)])
-        >>> candidate = Statistic.ratio_of(rows, [row < 15 for row in range(20)])
+        >>> baseline = Statistic.ratio_of("abcdefghijklmnopqrst", [1] * 10 + [0] * 10)
+        >>> candidate = Statistic.ratio_of("abcdefghijklmnopqrst", [1] * 15 + [0] * 5)
         >>> comparison = compare([{"acc": baseline}, {"acc": candidate}])[0, 1]["acc"]
         >>> comparison.difference, 0.05 < comparison.p_randomization < 0.08
         (0.25, True)
 
     Source: Koehn 2004; Noreen 1989; Riezler & Maxwell 2005.
     """
-    comparisons: dict[Pair, dict[str, Comparison]] = {}
-    for pair in itertools.combinations(range(len(systems)), 2):
-        comparisons[pair] = {}
+    pairs = itertools.combinations(range(len(systems)), 2)
+    comparisons: dict[Pair, dict[str, Comparison]] = {pair: {} for pair in pairs}
     runs_of_systems = [[system] for system in range(len(systems))]  # each system is a single run
     for units, systems_by_metric in group_by_units(systems, runs_of_systems).items():
         bootstrap_generator, swap_generator = random_generators(seed, units)
         statistics = statistics_of_runs(systems, systems_by_metric, runs_of_systems)
-        values = bootstrap_values(statistics, resamples, bootstrap_generator)
-        tests: list[PairedTest] = []
-        for name, indices in systems_by_metric.items():
-            for i, j in itertools.combinations(indices, 2):
-                tests.append(PairedTest(RunMetric(i, name), RunMetric(j, name), statistics, values))
+        tests = _paired_tests(systems_by_metric, statistics, resamples, bootstrap_generator)
         extreme_swaps = count_extreme_swaps(tests, statistics, resamples, swap_generator)
         for test, count in zip(tests, extreme_swaps, strict=True):
             pair = (test.baseline.run, test.candidate.run)
@@ -120,6 +112,28 @@ def compare(
     return {
         (i, j): _in_order_of(systems[i], by_metric) for (i, j), by_metric in comparisons.items()
     }
+
+
+def _paired_tests(
+    systems_by_metric: Mapping[str, Sequence[int]],
+    statistics: Mapping[RunMetric, Statistic],
+    resamples: int,
+    rng: np.random.Generator,
+) -> list[PairedTest]:
+    """The tests of every two systems by each metric that both have, over the same resamples.
+
+    Args:
+        systems_by_metric: the indices of the systems that have each metric.
+        statistics: the statistic of each system and metric, all over the same units.
+        resamples: the number of resamples of the bootstrap.
+        rng: draws them.
+    """
+    values = bootstrap_values(statistics, resamples, rng)
+    tests: list[PairedTest] = []
+    for name, indices in systems_by_metric.items():
+        for i, j in itertools.combinations(indices, 2):
+            tests.append(PairedTest(RunMetric(i, name), RunMetric(j, name), statistics, values))
+    return tests
 
 
 def _in_order_of(

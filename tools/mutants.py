@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import itertools
 import random
 import re
 import shutil
@@ -143,7 +144,7 @@ class Module:
             yield self._span(node), "break"
 
     def _other_signs(self, operands: Sequence[ast.expr]) -> Iterator[tuple[Span, str]]:
-        for left, right in zip(operands, operands[1:], strict=False):
+        for left, right in itertools.pairwise(operands):
             sign = SIGN.search(self.source, self._span(left)[1], self._span(right)[0])
             if sign is not None:
                 yield sign.span(), SIGNS[sign[0].decode()]

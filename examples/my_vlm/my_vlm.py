@@ -37,8 +37,10 @@ class MyVLM(lmms):
         _, doc_to_messages, settings, doc_id, task, split = request.args
         doc = self.task_dict[task][split][doc_id]
         messages = ChatMessages(messages=doc_to_messages(doc)).to_hf_messages()
-        wanted = score_request(settings, doc)  # None if the task asks for words
-        return self.words(messages, settings) if wanted is None else self.scores(messages, wanted)
+        scores_asked = score_request(settings, doc)
+        if scores_asked is None:  # the task asks for words
+            return self.words(messages, settings)
+        return self.scores(messages, yes=scores_asked.yes, no=scores_asked.no)
 
     def inputs(self, messages):
         inputs = self.processor.apply_chat_template(
@@ -65,41 +67,53 @@ class MyVLM(lmms):
             text = text.partition(end)[0]
         return GenerationResult(text=text, token_counts=TokenCounts(output_tokens=len(tokens)))
 
-    def scores(self, messages, wanted):
-        """For each image alone with the text, P(yes) / (P(yes) + P(no)) of the first token of the
-        answer.
-        """
+    def first_tokens(self, word):
+        """The tokens with which a word begins, with and without a space before it."""
         encode = self.processor.tokenizer.encode
-        words = [[word, f" {word}"] for word in (wanted.yes, wanted.no)]
-        first = [
-            {encode(word, add_special_tokens=False)[0] for word in spellings} for spellings in words
-        ]
-        yes, no = (sorted(tokens - (first[0] & first[1])) for tokens in first)
-        found = []
-        for image in [
-            part["image"]
-            for turn in messages
-            for part in turn["content"]
-            if part["type"] == "image"
-        ]:
-            alone = [
-                {
-                    **turn,
-                    "content": [
-                        part for part in turn["content"] if part.get("image", image) is image
-                    ],
-                }
-                for turn in messages
-            ]
-            probabilities = self.model(**self.inputs(alone)).logits[0, -1].float().softmax(dim=-1)
-            of_yes, of_no = (probabilities[tokens].sum().item() for tokens in (yes, no))
-            found.append(of_yes / (of_yes + of_no))
-        return GenerationResult(
-            text=answer(found), token_counts=TokenCounts(output_tokens=len(found))
-        )
+        return {encode(text, add_special_tokens=False)[0] for text in (word, f" {word}")}
+
+    def scores(self, messages, yes, no):
+        """For each image, alone with the text: P(yes) / (P(yes) + P(no)) of the answer's first
+        token.
+        """
+        tokens_of_yes = self.first_tokens(yes)
+        tokens_of_no = self.first_tokens(no)
+        tokens_of_both = tokens_of_yes & tokens_of_no  # they tell nothing
+        tokens_of_yes = sorted(tokens_of_yes - tokens_of_both)
+        tokens_of_no = sorted(tokens_of_no - tokens_of_both)
+
+        match_scores = []
+        for image in images_of(messages):
+            inputs = self.inputs(with_one_image(messages, image))
+            probabilities = self.model(**inputs).logits[0, -1].float().softmax(dim=-1)
+            p_yes = probabilities[tokens_of_yes].sum().item()
+            p_no = probabilities[tokens_of_no].sum().item()
+            match_scores.append(p_yes / (p_yes + p_no))
+        token_counts = TokenCounts(output_tokens=len(match_scores))
+        return GenerationResult(text=answer(match_scores), token_counts=token_counts)
 
     def loglikelihood(self, requests):
         raise NotImplementedError("no task of figlang_tasks asks for it")
 
     def generate_until_multi_round(self, requests):
         raise NotImplementedError("no task of figlang_tasks asks for it")
+
+
+def images_of(messages):
+    """The images of chat turns, in their order."""
+    images = []
+    for turn in messages:
+        images += [part["image"] for part in turn["content"] if part["type"] == "image"]
+    return images
+
+
+def with_one_image(messages, image):
+    """Chat turns in which this image alone is left, with all texts."""
+    turns = []
+    for turn in messages:
+        parts = []
+        for part in turn["content"]:
+            if part["type"] != "image" or part["image"] is image:
+                parts.append(part)
+        turns.append({**turn, "content": parts})
+    return turns

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
@@ -223,7 +224,7 @@ class OptionAnalysis:
         """
         spans = []
         items = self.list_items
-        for item, following in zip(items, items[1:], strict=False):
+        for item, following in itertools.pairwise(items):
             blank_line = BLANK_LINE.search(self.text, item.end, following.start)
             item_end = blank_line.start() if blank_line else following.start
             spans.append((item.start, item_end))

@@ -33,7 +33,7 @@ _LATEX = str.maketrans(
 # mark ' that `no_formula` writes.
 _FORMULA = re.compile(r"\s*[=+\-@＝＋－＠']|[\t\r]")
 _LONGEST_ITEM = 500  # characters of an item of a `listing`
-_PLAIN_SIGNS = str.maketrans("‘’ʼ“”„‐‑‒–—−", "'''\"\"\"------")  # noqa: RUF001
+_PLAIN_SIGNS = str.maketrans("‘’ʼ“”„‐‑‒–—−", "'''\"\"\"------")
 _NUMBER = re.compile(r"[*+-]*<?\s*\.?\d")  # also **0.5** in bold, and "< 0.001"
 _BAR = re.compile(r"(?<!\\)\|")
 # A path stands behind =, a space, a bracket or a quote. An address has // and is none.

@@ -7,7 +7,7 @@ here when the plugin prepares a task for a model, so that results name the setti
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 GREEDY: Final = {"num_beams": 1, "do_sample": False, "temperature": 0.0, "top_p": None}
 """How all tasks decode where their file says nothing else.
@@ -42,7 +42,7 @@ WITHOUT_BEAMS: Final = ENGINES | {
 """Model classes of lmms-eval 0.7.3 without beam search: they ignore `num_beams`, or refuse it."""
 
 
-def for_backend(model: str | None, settings: Mapping[str, Any]) -> dict[str, Any]:
+def for_backend(model: str | None, settings: Mapping[str, object]) -> dict[str, object]:
     """The ``generation_kwargs`` of a task, completed for a model class.
 
     What the task file, its blocks for models and ``--gen_kwargs`` say stays, but for what the class

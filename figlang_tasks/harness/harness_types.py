@@ -25,5 +25,5 @@ Original: TypeAlias = Callable[..., Any]
 Arguments: TypeAlias = dict[str, Any]
 """All arguments of a call by name, with the defaults of those that were left out."""
 
-Replacement: TypeAlias = Callable[[Original, Arguments], Any]
+Replacement: TypeAlias = Callable[[Original, Arguments], object]
 """``(original, arguments) -> result``: what stands in for the original."""

@@ -230,7 +230,7 @@ class _PossibleId(NamedTuple):
     revision: str
 
 
-def _possible_ids(arguments: Mapping[str, Any], prefix: str = "") -> Iterator[_PossibleId]:
+def _possible_ids(arguments: Mapping[str, object], prefix: str = "") -> Iterator[_PossibleId]:
     """The arguments that may be ids of the hub, also those within mappings, lists and JSON.
 
     Args:

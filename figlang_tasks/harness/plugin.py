@@ -88,7 +88,7 @@ def _replaced(original: Original, replacement: Replacement) -> Original:
     signature = inspect.signature(original)
 
     @functools.wraps(original)
-    def call_replacement(*args: Any, **kwargs: Any) -> Any:
+    def call_replacement(*args: object, **kwargs: object) -> object:
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
         arguments: Arguments = bound.arguments

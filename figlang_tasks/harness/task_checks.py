@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from figlang_tasks import models
 from figlang_tasks.core import score_requests
@@ -117,7 +116,7 @@ def _is_only_for_scores(config: TaskConfig) -> bool:
     return SCORES in settings and DEFAULT not in settings
 
 
-def _with_options_of_run(config: TaskConfig, evaluation: Evaluation) -> dict[str, Any]:
+def _with_options_of_run(config: TaskConfig, evaluation: Evaluation) -> dict[str, object]:
     """A task file with the model's blocks in place of ``default``, and the options of the command.
 
     The keys ``model``, ``limit`` and ``offset`` hold the options of the command.

@@ -65,6 +65,11 @@ class _Question:
     letters: tuple[str, ...]
     content: Content
 
+    @property
+    def place(self) -> str:
+        """The item and the column, for messages."""
+        return f"item {self.row['item']}, {self.column}"
+
 
 def fill(
     sheet_path: Path, output: Path, *, model: str, concurrency: int, max_tokens: int
@@ -88,11 +93,7 @@ def fill(
     columns = list(blank.rows.columns)
     model_name = " ".join(model.split())
     annotator = f"{sheet.LLM_PREFIX}{model_name}, prompt {prompt_hash('judge')}"
-    filled_rows = _empty_rows(blank, annotator)
-    if output.exists():
-        earlier = sheet.read(output, _REQUIRED_COLUMNS)
-        _check_earlier_sheet(earlier, annotator, blank.code)
-        _copy_judgements(earlier, filled_rows)  # writes the cells into the rows
+    filled_rows = _rows_to_fill(blank, annotator, output)
 
     # About the cells still empty. `question.row` is one of `filled_rows`, so keep() fills these in.
     questions = list(_questions(sheet_path, filled_rows))
@@ -112,9 +113,8 @@ def fill(
         cells = read_answer(question.column, reply.text, question.letters)
         question.row.update(cells)
         if reply.error:
-            place = f"item {question.row['item']}, {question.column}"
             summary["failed"] += 1
-            summary["error"] = f"{reply.error} ({place})"
+            summary["error"] = f"{reply.error} ({question.place})"
         elif not cells:
             summary["unreadable"] += 1
         _append_to_log(log, question, reply, cells)
@@ -124,15 +124,28 @@ def fill(
     # The file is written before anything is paid for, so that a folder that cannot be written to is
     # noticed.
     write_whole(output, sheet.csv_bytes(columns, filled_rows))
-    ask_all(
-        server,
-        questions,
-        keep,
-        concurrency=concurrency,
-        title="figlang judge llm",
-        kept_in=output,
-    )
+    title = "figlang judge llm"
+    ask_all(server, questions, keep, concurrency=concurrency, title=title, kept_in=output)
     return summary
+
+
+def _rows_to_fill(blank: Sheet, annotator: str, output: Path) -> list[_Row]:
+    """The rows of a sheet for this annotator, with the cells that an earlier call has filled in.
+
+    Args:
+        blank: the empty sheet.
+        annotator: the name of the annotator.
+        output: the sheet of an earlier call, if there is one.
+
+    Raises:
+        FigLangError: the sheet of the earlier call cannot be continued.
+    """
+    rows = _empty_rows(blank, annotator)
+    if output.exists():
+        earlier = sheet.read(output, _REQUIRED_COLUMNS)
+        _check_earlier_sheet(earlier, annotator, blank.code)
+        _copy_judgements(earlier, rows)  # writes the cells into the rows
+    return rows
 
 
 def _empty_rows(blank: Sheet, annotator: str) -> list[_Row]:

@@ -84,7 +84,8 @@ class BatchRunner:
         Raises:
             MemoryError: there is not enough memory for a single item.
         """
-        from figlang_tasks.metrics.explanation.compute import attempt  # here: torch takes seconds
+        # Imported late, as it imports torch, which takes seconds.
+        from figlang_tasks.metrics.explanation.compute import attempt
 
         start = 0
         while start < len(items):
@@ -98,6 +99,6 @@ class BatchRunner:
                 raise MemoryError(f"not enough memory for one {self._item_name}")
             self.size = len(batch) // 2
             logger.warning(
-                f"out of memory with a batch of {len(batch)} ({self._item_name}); going on with"
-                f" {self.size}"
+                f"out of memory with a batch of {len(batch)} ({self._item_name});"
+                f" going on with {self.size}"
             )

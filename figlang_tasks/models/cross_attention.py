@@ -131,7 +131,8 @@ def contrastive_loss(texts: Tensor, pictures: Tensor, temperature: float) -> Ten
     """
     cosines = functional.normalize(texts) @ functional.normalize(pictures).T / temperature
     matching = torch.arange(len(cosines), device=cosines.device)
-    picture_loss = functional.cross_entropy(cosines, matching)  # of the pictures for each text
+    # The pictures compete for each text, then the texts for each picture.
+    picture_loss = functional.cross_entropy(cosines, matching)
     text_loss = functional.cross_entropy(cosines.T, matching)
     return (picture_loss + text_loss) / 2
 
@@ -180,7 +181,7 @@ class CrossAttention(nn.Module):
         encoders = encoders_of(settings)
         text_encoder = encoders.get("text")
         image_encoder = encoders.get("image")
-        # The order in which modules are made decides which random weights they get for a seed.
+        # The order in which modules are made decides which random weights a seed gives them.
         self.text = load_encoder(text_encoder, trained) if text_encoder else None
         self.image = load_encoder(image_encoder, trained) if image_encoder else None
         self.text_mlp = _mlp(self.text, settings) if self.text is not None else None
@@ -196,7 +197,8 @@ class CrossAttention(nn.Module):
                 batch_first=True,
             )
             self.attention = nn.TransformerDecoder(layer, settings.layers)
-        self.classifier = nn.Sequential(nn.Dropout(settings.dropout), nn.Linear(settings.width, 2))
+        dropout = nn.Dropout(settings.dropout)
+        self.classifier = nn.Sequential(dropout, nn.Linear(settings.width, 2))
         self.tokenizer = None
         if text_encoder:
             self.tokenizer = load_part(transformers.AutoTokenizer, text_encoder)
@@ -320,8 +322,8 @@ def load_encoder(encoder: Encoder, trained: bool) -> PreTrainedModel:
     config = load_part(transformers.AutoConfig, encoder)
     if not hasattr(config, "hidden_size"):
         raise FigLangError(
-            f"{encoder.name} ({config.model_type}) is not an encoder of one kind of input, such as"
-            " BERT or ViT"
+            f"{encoder.name} ({config.model_type}) is not an encoder of one kind of input,"
+            " such as BERT or ViT"
         )
     if not trained:
         return transformers.AutoModel.from_config(config)
@@ -329,6 +331,9 @@ def load_encoder(encoder: Encoder, trained: bool) -> PreTrainedModel:
         transformers.AutoModel, encoder, output_loading_info=True, dtype=torch.float32
     )
     # The pooler is not used: many checkpoints have no weights for it.
-    missing_keys = [key for key in loading_info["missing_keys"] if not key.startswith("pooler.")]
+    missing_keys: list[str] = []
+    for key in loading_info["missing_keys"]:
+        if not key.startswith("pooler."):
+            missing_keys.append(key)
     require_weights("figlang_probe", encoder.name, model, {"missing_keys": missing_keys})
     return model

@@ -108,7 +108,8 @@ class FigLangCLIP(ModelBase):
         self.texts = BatchRunner(TEXTS, "text")
         self.pairs = BatchRunner(size, "pair")
         self.device = self.accelerator.device
-        if device and self._world_size == 1:  # of several processes each has its own device
+        # Of several processes each has a device of its own.
+        if device and self._world_size == 1:
             self.device = torch.device(device)
         source: dict[str, str | bool] = {
             "revision": str(revision or "main"),
@@ -144,8 +145,8 @@ class FigLangCLIP(ModelBase):
         network = self.network
         if isinstance(network, Matcher):
             raise FigLangError(
-                f"{type(network.model).__name__} has no features of a picture alone: use a dual"
-                " encoder"
+                f"{type(network.model).__name__} has no features of a picture alone:"
+                " use a dual encoder"
             )
         encoder = _ImageEncoder(network, self.images)
         for comparison, pictures in self._read_all(requests):
@@ -159,7 +160,8 @@ class FigLangCLIP(ModelBase):
         encode_texts = with_errors_naming_rows(
             network.text_features, partial(row_of_text, comparisons)
         )
-        for texts, features in self.texts.run(self._longest_first(comparisons), encode_texts):
+        sorted_texts = self._longest_first(comparisons)
+        for texts, features in self.texts.run(sorted_texts, encode_texts):
             text_features.update(zip(texts, features, strict=True))
         return Features(comparisons, encoder.features, text_features)
 

@@ -54,15 +54,21 @@ class Network:
         self._device = device
         self._model_type: str = model.config.model_type
         self.limit = self._text_limit()
-        read_text = model.forward if isinstance(self, Matcher) else model.get_text_features
-        self._takes_token_types = "token_type_ids" in inspect.signature(read_text).parameters
+        if isinstance(self, Matcher):
+            read_text = model.forward
+        else:
+            read_text = model.get_text_features
+        text_parameters = inspect.signature(read_text).parameters
+        self._takes_token_types = "token_type_ids" in text_parameters
 
     def _text_limit(self) -> int:
         """The most tokens of a text that tokenizer and model take."""
         limits = [self.processor.tokenizer.model_max_length]
         # The text_config of BLIP-2 is that of a language model, which plays no part here.
         config = self.model.config
-        text_config_name = "qformer_config" if self._model_type == "blip-2" else "text_config"
+        text_config_name = "text_config"
+        if self._model_type == "blip-2":
+            text_config_name = "qformer_config"
         text_config = getattr(config, text_config_name, config)
         positions = getattr(text_config, "max_position_embeddings", None)
         if positions is not None:

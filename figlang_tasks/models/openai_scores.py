@@ -93,9 +93,10 @@ class FigLangOpenAI(OpenAICompatible):
         self.client = self.client.with_options(timeout=timeout)
         self._address = address(self.client.base_url)
         self._model_names = ModelNames()
-        # For words lmms-eval 0.7.3 tries again itself. Score requests do not pass through that
-        # code: here the client does.
-        self._retrying_client = self.client.with_options(max_retries=int(self.max_retries))
+        # For words lmms-eval 0.7.3 tries again itself. Score requests do not pass through
+        # that code: here the client does.
+        retries = int(self.max_retries)
+        self._retrying_client = self.client.with_options(max_retries=retries)
 
     def generate_until(self, requests: list[Instance]) -> list[GenerationResult]:
         """Answer the requests, in their order."""
@@ -111,7 +112,8 @@ class FigLangOpenAI(OpenAICompatible):
             return super().generate_until(requests)
         answers = self._answer_score_requests(requests, score_indices)
         word_requests = [requests[index] for index in word_indices]
-        answers.update(zip(word_indices, super().generate_until(word_requests), strict=True))
+        word_answers = super().generate_until(word_requests)
+        answers.update(zip(word_indices, word_answers, strict=True))
         return [answers[index] for index in range(len(requests))]
 
     def _answer_score_requests(
@@ -267,7 +269,8 @@ def match_score(first_tokens: TokenLogprobs, request: ScoreRequest) -> float:
     """
     yes, no = _logprobs_of_words(first_tokens, request)
     if yes == no == -math.inf:
-        tokens = ", ".join(f"{token!r:.80} {logprob:.2f}" for token, logprob in first_tokens[:TOP])
+        most_likely = first_tokens[:TOP]
+        tokens = ", ".join(f"{token!r:.80} {logprob:.2f}" for token, logprob in most_likely)
         raise ValueError(
             f"neither {request.yes!r} nor {request.no!r} is among the first tokens: {tokens}"
         )

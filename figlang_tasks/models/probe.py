@@ -190,9 +190,11 @@ def write(
     try:
         folder.mkdir(parents=True)
         for seed, weights_of_seed in weights.items():
-            safetensors.torch.save_file(dict(weights_of_seed), _weights_path(folder, seed))
+            weights_path = _weights_path(folder, seed)
+            safetensors.torch.save_file(dict(weights_of_seed), weights_path)
         # Last, so that a folder without this file is known to be incomplete.
-        (folder / FILE).write_text(json.dumps(asdict(probe), indent=1) + "\n", encoding="utf-8")
+        description = json.dumps(asdict(probe), indent=1) + "\n"
+        (folder / FILE).write_text(description, encoding="utf-8")
     except OSError as error:
         raise FigLangError(f"{folder} cannot be written: {error.strerror}") from error
 

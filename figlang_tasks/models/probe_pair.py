@@ -106,10 +106,14 @@ def train(
             for batch in torch.randperm(len(rows)).split(batch_size):
                 optimizer.zero_grad()
                 logits = network(rows[batch])[:, 0]
-                loss = functional.binary_cross_entropy_with_logits(logits, gold_labels[batch])
+                batch_labels = gold_labels[batch]
+                loss = functional.binary_cross_entropy_with_logits(logits, batch_labels)
                 loss.backward()
                 optimizer.step()
-    return {name: weight.detach().contiguous() for name, weight in network.state_dict().items()}
+    weights: dict[str, torch.Tensor] = {}
+    for name, weight in network.state_dict().items():
+        weights[name] = weight.detach().contiguous()
+    return weights
 
 
 def answers(pairs: Features, weights: Weights) -> list[str]:

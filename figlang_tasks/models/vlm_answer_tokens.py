@@ -68,7 +68,8 @@ def _tokens_after(
     None for a text with which the beginning has other tokens than alone.
     """
     beginnings_with_texts = [beginning + text for text in texts]
-    encoded = tokenizer([beginning, *beginnings_with_texts], add_special_tokens=add_special_tokens)
+    texts_to_encode = [beginning, *beginnings_with_texts]
+    encoded = tokenizer(texts_to_encode, add_special_tokens=add_special_tokens)
     beginning_tokens, *joined_tokens = encoded["input_ids"]
     length = len(beginning_tokens)
     tokens_of_texts: list[list[int] | None] = []

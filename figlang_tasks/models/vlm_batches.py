@@ -71,7 +71,9 @@ def _grouped(
         batch = waiting.setdefault(image_count, [])
         batch.append(conversation)
         score_request = conversation.score_request
-        scores_candidates = score_request is not None and score_request.kind == "candidates"
+        scores_candidates = False
+        if score_request is not None:
+            scores_candidates = score_request.kind == "candidates"
         if scores_candidates or len(batch) >= batch_runner.size:
             yield waiting.pop(image_count)
     yield from waiting.values()

@@ -87,9 +87,16 @@ def make_conversations(
         ValueError: matching scores are asked for, and the messages have no image.
     """
     row = row_of(arguments)
-    images = [to_rgb(part["image"]) for part in parts_of(messages) if part["type"] == "image"]
+    image_parts = [part for part in parts_of(messages) if part["type"] == "image"]
+    images = [to_rgb(part["image"]) for part in image_parts]
     whole_conversation = Conversation(
-        request_index, arguments.task, arguments.doc_id, row, messages, images, score_request
+        request_index,
+        arguments.task,
+        arguments.doc_id,
+        row,
+        messages,
+        images,
+        score_request,
     )
     if score_request is None or score_request.kind != "match":
         return [whole_conversation]

@@ -97,7 +97,8 @@ class StopAtStrings(StoppingCriteria):
     ) -> torch.Tensor:
         """Whether each sequence has ended: bool [batch]."""
         start = max(self._prompt_length, input_ids.shape[1] - self._last_tokens)
-        texts = self._tokenizer.batch_decode(input_ids[:, start:], skip_special_tokens=True)
+        latest_tokens = input_ids[:, start:]
+        texts = self._tokenizer.batch_decode(latest_tokens, skip_special_tokens=True)
         has_ended = [self._contains_stop(text) for text in texts]
         return torch.tensor(has_ended, device=input_ids.device)
 

@@ -71,10 +71,13 @@ class InputMaker:
         with errors_naming_row(rows_of(conversations)):
             try:
                 inputs = self.process(prompted)
-            except Exception as error:  # each family raises its own class for a refused picture
+            except Exception as error:
+                # Each family raises its own class for a refused picture.
                 if is_out_of_memory(error):
                     raise
-                accepted = [self._with_accepted_pictures(conversation) for conversation in prompted]
+                accepted: list[Conversation] = []
+                for conversation in prompted:
+                    accepted.append(self._with_accepted_pictures(conversation))
                 if accepted == prompted:
                     raise  # no picture is at fault
                 prompted = accepted
@@ -116,8 +119,9 @@ class InputMaker:
         It is not where the chat template has written the first token already.
         """
         first_token = self._tokenizer.bos_token
-        template_wrote_it = bool(first_token) and conversation.prompt.startswith(first_token)
-        return not template_wrote_it
+        if not first_token:
+            return True
+        return not conversation.prompt.startswith(first_token)
 
     def remedy(self, conversation: Conversation) -> str:
         """What a user can do about a conversation that takes too much room."""

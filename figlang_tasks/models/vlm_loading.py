@@ -67,16 +67,17 @@ def placement(process: Accelerator, device: str | None, device_map: DeviceMap | 
     if process.num_processes > 1:
         if device_map not in (None, "cpu", "cuda"):
             stop(
-                f"device_map={device_map!r} does not work with {process.num_processes} processes:"
-                " use one of the two"
+                f"device_map={device_map!r} does not work with {process.num_processes}"
+                " processes: use one of the two"
             )
         return {"": process.device}
     if device_map is None:
         return {"": torch.device(device or process.device)}
     if isinstance(device_map, dict):
         return device_map
-    is_single_device = device_map in ("cpu", "cuda") or str(device_map).startswith("cuda:")
-    return {"": torch.device(device_map)} if is_single_device else device_map
+    if device_map in ("cpu", "cuda") or str(device_map).startswith("cuda:"):
+        return {"": torch.device(device_map)}
+    return device_map
 
 
 def dtype_for(dtype: str | torch.dtype | None, device_map: DeviceMap) -> str | torch.dtype:
@@ -86,8 +87,10 @@ def dtype_for(dtype: str | torch.dtype | None, device_map: DeviceMap) -> str | t
     """
     if dtype:
         return dtype
-    if isinstance(device_map, dict) and {str(device) for device in device_map.values()} == {"cpu"}:
-        return "float32"
+    if isinstance(device_map, dict):
+        devices = {str(device) for device in device_map.values()}
+        if devices == {"cpu"}:
+            return "float32"
     return "auto"
 
 

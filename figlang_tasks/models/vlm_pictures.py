@@ -98,7 +98,8 @@ class PictureProcessing:
         Raises:
             Exception: that of the image processor, if it refuses the picture with any margin too.
         """
-        if getattr(self._processor, "image_processor", None) is None:  # that of a language model
+        # The processor of a language model has no image processor.
+        if getattr(self._processor, "image_processor", None) is None:
             return picture
         try:
             self._process(picture)
@@ -165,7 +166,8 @@ def sizes(pictures: Sequence[Image.Image]) -> str:
     """Number and sizes of pictures, for messages: "2 pictures of 64 x 48, 40 x 30 pixels"."""
     if not pictures:
         return "no picture"
-    first_sizes = ", ".join(f"{picture.width} x {picture.height}" for picture in pictures[:5])
+    first_pictures = pictures[:5]
+    first_sizes = ", ".join(f"{picture.width} x {picture.height}" for picture in first_pictures)
     ellipsis = ", ..." if len(pictures) > 5 else ""
     plural = "s" if len(pictures) > 1 else ""
     return f"{len(pictures)} picture{plural} of {first_sizes}{ellipsis} pixels"

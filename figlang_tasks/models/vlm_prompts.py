@@ -202,7 +202,8 @@ class ChatTemplate:
 
 def _placeholders_of(processor: ProcessorMixin) -> set[str]:
     """The texts of which one stands for a picture in prompts for this processor."""
-    if isinstance(processor, IdeficsProcessor):  # it has no attribute for the one that it reads
+    if isinstance(processor, IdeficsProcessor):
+        # It has no attribute for the one that it reads.
         return {"<image>"}
     placeholders: set[str] = set()
     for attribute in ("image_token", "boi_token"):

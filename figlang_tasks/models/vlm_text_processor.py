@@ -29,7 +29,9 @@ class TextProcessor:
 
         Templates of language models expect a text as the content of a message, not a list of parts.
         """
-        plain_messages = [{**message, "content": _text_of(message)} for message in messages]
+        plain_messages: list[dict[str, Any]] = []
+        for message in messages:
+            plain_messages.append({**message, "content": _text_of(message)})
         prompt: str = self.tokenizer.apply_chat_template(
             plain_messages, chat_template=self.chat_template, **options
         )

@@ -16,6 +16,8 @@ from figlang_tasks.scoring import Estimates, flat
 if TYPE_CHECKING:
     import pandas as pd
 
+    from figlang_tasks.results.comparison import Difference
+
 _TYPES = {"value": "float64", "low": "float64", "high": "float64", "n": "Int64"}
 
 
@@ -143,8 +145,6 @@ def compare(
                 "base=results/a", "tuned=results/b", metrics=["f1@60"], overall=True
             )
     """
-    import pandas as pd
-
     from figlang_tasks.results import comparison
 
     saved_runs = runs.read_all([str(path) for path in paths], repeats=True)
@@ -157,8 +157,17 @@ def compare(
         resamples=resamples,
         seed=seed,
     )
+    return _differences_frame(differences)
+
+
+def _differences_frame(differences: Iterable[Difference]) -> pd.DataFrame:
+    """A DataFrame with a row for each difference and a column for each of its fields."""
+    import pandas as pd
+
+    from figlang_tasks.results.comparison import Difference
+
     # The type of a field is a text, "float | None": `from __future__ import annotations`.
-    columns = {field.name: str(field.type) for field in fields(comparison.Difference)}
+    columns = {field.name: str(field.type) for field in fields(Difference)}
     # Without a type, a column that has no number would hold objects.
     types_by_annotation = {"float | None": "float64", "int | None": "Int64"}
     types = {}

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from figlang_tasks.benchmarks.flute.counts import BLIND_ROWS
-from figlang_tasks.benchmarks.flute.rows import LABELS
+from figlang_tasks.benchmarks.flute.pairs import LABELS
 from figlang_tasks.core.text import listing
 from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results.task_run import Run, TaskRun

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -180,9 +180,6 @@ def get_scorer(
             ``ORG/NAME@COMMIT``.
         bertscore_layer: layer of `bertscore_model`; needed where bert-score names none for it.
 
-    Returns:
-        `Scorer`.
-
     Raises:
         ValueError: an argument is not one of the valid ones, which the message lists.
         WeightsError: the weights are not available; the message says what to do.
@@ -200,40 +197,56 @@ def get_scorer(
     """
     if name not in SCORERS:
         raise ValueError(f"unknown scorer {name!r}; valid: {', '.join(SCORERS)}")
-    recipe = SCORERS[name]
-    bertscore_weights = recipe.bertscore
-    if bertscore_model is not None:
-        bertscore_weights = weights_named(bertscore_model)
-    if bertscore_layer is not None:
-        layer = bertscore_layer
-    elif bertscore_model is not None:
-        layer = _known_layer(bertscore_weights)
-    else:
-        layer = recipe.layer
-    if bleurt_model is not None and recipe.bleurt is None:
-        raise ValueError(
-            f"scorer {name} has no BLEURT in it: leave bleurt_model out, or take vflute25"
-        )
+    recipe = _with_other_bertscore(SCORERS[name], bertscore_model, bertscore_layer)
+    if bleurt_model is not None:
+        recipe = _with_other_bleurt(name, recipe, bleurt_model)
     # Imported late, as they import torch.
     from .bertscore import BertScore
     from .bleurt import Bleurt
 
     score_cache = open_cache(cache)
-    models: list[PairModel] = [
-        BertScore(locate(bertscore_weights), layer, device, dtype, score_cache)
-    ]
-    bleurt_weights = recipe.bleurt if bleurt_model is None else weights_named(bleurt_model)
-    if bleurt_weights is not None:
-        models.append(Bleurt(locate(bleurt_weights), device, dtype, score_cache))
+    weights = locate(recipe.bertscore)
+    models: list[PairModel] = [BertScore(weights, recipe.layer, device, dtype, score_cache)]
+    if recipe.bleurt is not None:
+        models.append(Bleurt(locate(recipe.bleurt), device, dtype, score_cache))
     note = recipe.note
-    is_as_published = (bertscore_weights, layer, bleurt_weights) == (
-        recipe.bertscore,
-        recipe.layer,
-        recipe.bleurt,
-    )
-    if not note and not is_as_published:
+    if not note and recipe != SCORERS[name]:
         note = "with other models"
     return Scorer(name, note, dtype, models)
+
+
+def _with_other_bertscore(recipe: Recipe, bertscore_model: str | None, layer: int | None) -> Recipe:
+    """A recipe with another model of BERTScore, or with another layer of its own model.
+
+    Args:
+        recipe: that of a named scorer.
+        bertscore_model: the other model, as `weights_named` takes it; None for the recipe's own.
+        layer: None for the one that bert-score takes of the other model, or for the recipe's own.
+
+    Raises:
+        ValueError: bert-score names no layer for the other model, and none is given.
+    """
+    if bertscore_model is not None:
+        weights = weights_named(bertscore_model)
+        if layer is None:
+            layer = _known_layer(weights)
+        return replace(recipe, bertscore=weights, layer=layer)
+    if layer is not None:
+        return replace(recipe, layer=layer)
+    return recipe
+
+
+def _with_other_bleurt(name: str, recipe: Recipe, bleurt_model: str) -> Recipe:
+    """The recipe of a scorer with another checkpoint of BLEURT.
+
+    Raises:
+        ValueError: the scorer has no BLEURT.
+    """
+    if recipe.bleurt is None:
+        raise ValueError(
+            f"scorer {name} has no BLEURT in it: leave bleurt_model out, or take vflute25"
+        )
+    return replace(recipe, bleurt=weights_named(bleurt_model))
 
 
 def weights_named(text: str) -> Weights:

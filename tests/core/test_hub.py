@@ -262,7 +262,7 @@ def test_missing_files_of_a_split_are_told(repository: Path, tmp_path: Path) -> 
     shutil.copytree(repository, tmp_path / "V-FLUTE")
     (tmp_path / "V-FLUTE" / "data" / "train-00001-of-00003.parquet").unlink()
     with pytest.raises(
-        DataError, match="2 of 3 files of split 'train' are in .*: the others are missing"
+        DataError, match=r"2 of 3 files of split 'train' are in .*: the others are missing"
     ):
         parquet_files.split_files("V-FLUTE", "train", tmp_path / "V-FLUTE")
 

@@ -85,7 +85,7 @@ def test_weights_of_a_model(
     (folder / "model.safetensors").unlink()
     write(folder / "pytorch_model.bin", mark)
     with pytest.raises(
-        Exception, match="pytorch_model.bin|[Ww]eights"
+        Exception, match=r"pytorch_model.bin|[Ww]eights"
     ):  # transformers raises kinds of its own
         FigLangCLIP(str(folder), device="cpu")
     assert not mark.exists()
@@ -124,6 +124,6 @@ def test_a_pickle_in_place_of_the_data(
     (path,) = folder.glob("**/test-*.parquet")
     as_pickle(path, mark)
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
-    with pytest.raises(DataError, match="split 'test' in .* cannot be read"):
+    with pytest.raises(DataError, match=r"split 'test' in .* cannot be read"):
         rows.load("figlang_mini", "test")
     assert not mark.exists()

@@ -95,7 +95,7 @@ def test_without_the_weights_of_the_scorer_no_run_begins(
 
 def test_examples_by_the_harness_are_refused() -> None:
     with pytest.raises(
-        SystemExit, match="--num_fewshot is no option of our tasks.*nycc_match_description_5shot"
+        SystemExit, match=r"--num_fewshot is no option of our tasks.*nycc_match_description_5shot"
     ):
         in_lm_eval(limit=2, num_fewshot=2)
 

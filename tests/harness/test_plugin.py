@@ -115,7 +115,7 @@ def test_a_users_task_that_includes_ours_is_checked(tmp_path: Path) -> None:
     )
     manager = figlang_tasks.task_manager(include_defaults=False, include_path=str(tmp_path))
     with pytest.raises(
-        FigLangError, match="task mine: unknown V-FLUTE task option.*shots; valid: blind"
+        FigLangError, match=r"task mine: unknown V-FLUTE task option.*shots; valid: blind"
     ):
         preflight(manager, ["mine"])
 

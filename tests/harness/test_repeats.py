@@ -182,7 +182,7 @@ def test_a_model_that_samples_is_asked_k_times_once(tmp_path: Path) -> None:
         assert texts(later, EXPLAINED) == answers
         assert later["results"][EXPLAINED] == first["results"][EXPLAINED]
     options["repeats"] = 4
-    with pytest.raises(FigLangError, match="6 answers are missing .*doc_id 0, answer 4"):
+    with pytest.raises(FigLangError, match=r"6 answers are missing .*doc_id 0, answer 4"):
         evaluate(EXPLAINED, "figlang_replay", f"samples={saved}", **options)
 
 

@@ -95,9 +95,9 @@ def test_sheets_key_and_pictures(tmp_path: Path, two_runs: list[str]) -> None:
             assert row["claim"] == document["claim"]
             assert row["reference"] == document["explanation"]
             assert not any(row[[*sheet.JUDGED_COLUMNS, "comment"]])
-            with Image.open(folder / row["image"]) as exported:
-                with Image.open(io.BytesIO(document["image"]["bytes"])) as released:
-                    assert exported.convert("RGB").tobytes() == released.convert("RGB").tobytes()
+            exported = Image.open(folder / row["image"]).convert("RGB")
+            released = Image.open(io.BytesIO(document["image"]["bytes"])).convert("RGB")
+            assert exported.tobytes() == released.tobytes()
 
     text = (folder / "annotator1.csv").read_text("utf-8-sig")
     words_that_tell_the_system = (*NAMES, "samples_vflute", "0.3", *documents)

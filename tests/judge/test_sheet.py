@@ -132,7 +132,7 @@ def with_blank_lines(content: bytes) -> bytes:
             "has rows of 2 annotators or exports (first in the rows 2, 4)",
         ),
         (edited({4: {"sheet": ""}}), "has rows of 2 annotators or exports"),
-        (edited(dict.fromkeys(range(2, 99), {"annotator": ""})), "must be of one with a name"),
+        (edited({key: {"annotator": ""} for key in range(2, 99)}), "must be of one with a name"),
         (
             edited({5: {"error": "h, u"}}),
             "row 5, column error: 'h, u' is none of: hallucination, h; unsound, u; ",

@@ -28,7 +28,7 @@ def content_by_name(folder: Path) -> dict[str, bytes]:
 def test_a_file_is_replaced_or_stays_as_it_was(tmp_path: Path, small_files: None) -> None:
     path = tmp_path / "new" / "scores.csv"
     write_whole(path, b"old")
-    with pytest.raises(OSError, match="File too large: .*scores.csv'"):
+    with pytest.raises(OSError, match=r"File too large: .*scores.csv'"):
         write_whole(path, b"new" * 1000)
     assert content_by_name(path.parent) == {path.name: b"old"}
     write_whole(path, b"new")

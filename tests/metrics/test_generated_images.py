@@ -37,7 +37,7 @@ def test_fid_of_features_of_known_distance(capfd: pytest.CaptureFixture[str]) ->
     """
     pytest.importorskip("torch_fidelity")
     real = np.random.default_rng(0).normal(1, size=(300, 4))
-    assert fid(real, real[::-1] + [1, -2, 0, 0]) == pytest.approx(5, abs=1e-5)
+    assert fid(real, [*real[::-1], 1, -2, 0, 0]) == pytest.approx(5, abs=1e-5)
     expected = float(np.square(real.mean(axis=0)).sum() + np.trace(np.cov(real, rowvar=False)))
     assert fid(real, 2 * real) == pytest.approx(expected, rel=1e-5)
     assert capfd.readouterr() == ("", ""), "the library prints its progress by default"
@@ -49,7 +49,7 @@ def test_fid_of_features_of_known_distance(capfd: pytest.CaptureFixture[str]) ->
 
 
 def test_too_few_images_or_no_library_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ImageMetricError, match="FID of 299 images is refused: it takes 300$"):
+    with pytest.raises(ImageMetricError, match=r"FID of 299 images is refused: it takes 300$"):
         fid(np.zeros((500, 20)), np.zeros((299, 20)))
     damaged = np.zeros((300, 2))
     damaged[7, 1] = np.nan

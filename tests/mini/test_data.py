@@ -16,11 +16,12 @@ import pytest
 
 from figlang_tasks import mini
 from figlang_tasks.benchmarks.flute import rows as flute
+from figlang_tasks.benchmarks.flute.pairs import REPORT_GROUPS
 from figlang_tasks.benchmarks.irfl import tables
 from figlang_tasks.benchmarks.irfl.archive import Pictures
 from figlang_tasks.benchmarks.metaclue import annotations as metaclue
 from figlang_tasks.benchmarks.metaclue import rows as metaclue_rows
-from figlang_tasks.benchmarks.nykms import rows as nykms
+from figlang_tasks.benchmarks.nykms import annotation_files as nykms
 from figlang_tasks.benchmarks.vflute import rows as vflute
 from figlang_tasks.core.request import Request
 
@@ -65,7 +66,7 @@ def test_figlang_mini(split: str, labels: tuple[int, int]) -> None:
 def test_figlang_mini_flute() -> None:
     documents = flute.load("figlang_mini_flute", "train")
     assert len(set(documents["id"])) == len(documents) == 32
-    assert set(documents["report_group"]) == set(flute.REPORT_GROUPS)
+    assert set(documents["report_group"]) == set(REPORT_GROUPS)
 
 
 IRFL = {

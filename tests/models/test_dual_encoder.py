@@ -276,7 +276,7 @@ def test_a_checkpoint_with_a_weight_missing_is_refused(
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
     with pytest.raises(
         FigLangError,
-        match="figlang_clip: .* lacks 1 weights of CLIPModel, such as visual_projection",
+        match=r"figlang_clip: .* lacks 1 weights of CLIPModel, such as visual_projection",
     ):
         load(folder)
 

@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -71,8 +72,8 @@ def test_match_is_that_of_the_same_model_in_process(server: OpenAIServer) -> Non
     expected = scores(FigLangVLM(str(DEMO_MODEL_DIR), device="cpu"), yes=" image", no=" bridge")
     scores_of_api = scores(model_of(server, num_concurrent=2), **WORDS)
     assert [len(image_scores) for image_scores in scores_of_api] == [1, 2, 3]
-    flat_scores = sum(scores_of_api, [])
-    assert flat_scores == pytest.approx(sum(expected, []), abs=1e-3)
+    flat_scores = list(chain(*scores_of_api))
+    assert flat_scores == pytest.approx(list(chain(*expected)), abs=1e-3)
     assert len({round(score, 3) for score in flat_scores}) == 6
     assert 0.05 < min(flat_scores) < max(flat_scores) < 0.95
 
@@ -108,7 +109,7 @@ def test_one_missing_word_is_counted(server: OpenAIServer, warnings_of_loguru: l
 
 @pytest.mark.parametrize("server", [{"logprobs": False}], indirect=True)
 def test_a_server_without_logprobs_ends_the_run(server: OpenAIServer) -> None:
-    with pytest.raises(FigLangError, match="task probe, doc 0: .*gives no logprobs.*vllm serve"):
+    with pytest.raises(FigLangError, match=r"task probe, doc 0: .*gives no logprobs.*vllm serve"):
         scores(model_of(server), **WORDS)
 
 
@@ -125,7 +126,7 @@ def test_refusals_and_dropped_connections_are_tried_again(server: OpenAIServer) 
 def test_a_request_that_fails_to_the_end_ends_the_run(server: OpenAIServer) -> None:
     with pytest.raises(FigLangError, match="doc 0: APIConnectionError"):
         scores(model_of(server, max_retries=1), **WORDS)
-    with pytest.raises(FigLangError, match="NotFoundError: .*'other' does not exist"):
+    with pytest.raises(FigLangError, match=r"NotFoundError: .*'other' does not exist"):
         scores(model_of(server, max_retries=1, model_version="other"), **WORDS)
 
 

@@ -91,7 +91,7 @@ def test_missing_answers_are_listed(odd_file: Path, tmp_path: Path) -> None:
     ):
         replayed(file)
     other = file.rename(tmp_path / "now_samples_vflute.jsonl")
-    with pytest.raises(FigLangError, match="76 answers are missing .*The files are of: vflute"):
+    with pytest.raises(FigLangError, match=r"76 answers are missing .*The files are of: vflute"):
         replayed(other)
 
 

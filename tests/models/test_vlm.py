@@ -163,7 +163,7 @@ def test_llava_and_llava_hf_are_ours() -> None:
 
 def test_a_request_with_a_video_is_an_error_that_names_it(build: Build) -> None:
     video = [user({"type": "video", "url": "a.mp4"}, text("?"))]
-    with pytest.raises(VLMError, match="doc 1: ValueError: .*reads images and text"):
+    with pytest.raises(VLMError, match=r"doc 1: ValueError: .*reads images and text"):
         asked(build(batch_size=2), [CONVERSATIONS[0], video], GREEDY)
 
 

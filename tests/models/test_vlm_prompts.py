@@ -260,7 +260,7 @@ def test_a_template_that_expects_a_text_in_place_of_a_list_gets_one(
     )
     assert rendered(lm, [user(text("Why?"))]) == "<user>Why?"
     with pytest.raises(
-        VLMError, match="ValueError: the chat template fails on messages .*chat_template=PATH"
+        VLMError, match=r"ValueError: the chat template fails on messages .*chat_template=PATH"
     ):
         rendered(lm, [user(image(1), text("Why?"))])
     lm.processor.chat_template = (

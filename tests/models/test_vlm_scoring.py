@@ -239,7 +239,7 @@ def test_a_token_with_which_both_words_begin_counts_for_neither(build: Build) ->
 
 def test_a_score_request_that_cannot_be_answered_names_its_document(build: Build) -> None:
     lm = build("llava")
-    with pytest.raises(VLMError, match="doc 0: ValueError: .*needs an image"):
+    with pytest.raises(VLMError, match=r"doc 0: ValueError: .*needs an image"):
         scores(lm, CONVERSATIONS[2], kind="match")
-    with pytest.raises(VLMError, match="doc 0, image 0: ValueError: .*begin with the same token"):
+    with pytest.raises(VLMError, match=r"doc 0, image 0: ValueError: .*begin with the same token"):
         scores(lm, CONVERSATIONS[0], kind="match", yes="the mule", no="the house")

@@ -376,4 +376,4 @@ def test_statuses_and_rules_of_readings_add_up_to_the_rows() -> None:
     assert rule_counts == {rule: str(count) for rule, count in rules.items()}
     status_counts = {status: count for status, count in row.items() if count}
     assert status_counts == {status: str(count) for status, count in statuses.items()}
-    assert list(row)[0] == "read"
+    assert next(iter(row)) == "read"

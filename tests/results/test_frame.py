@@ -53,7 +53,7 @@ def test_a_folder_whose_files_contradict_each_other_is_refused(tmp_path: Path) -
     lower_results = results(estimates={**estimates, "acc": lower_acc})
     folder = write_run(tmp_path / "lower", eight_records, lower_results)
     for path in (folder, next(folder.glob("*.jsonl"))):
-        with pytest.raises(RunError, match="acc 0.749000 .its samples: 0.750000"):
+        with pytest.raises(RunError, match=r"acc 0.749000 .its samples: 0.750000"):
             figlang_tasks.table(path)
 
 

@@ -108,7 +108,7 @@ def test_a_samples_file_is_read_or_named_in_one_line(text: str, field: int, plac
                 for task in runs.read(str(path)).tasks.values():
                     assert task.estimates and task.has_explanations
             except runs.RunError as error:
-                assert str(error).startswith(str(path))  # noqa: PT017  (most contents are read)
+                assert str(error).startswith(str(path))
 
 
 # --- what is nested without end, and long strings ---
@@ -125,5 +125,5 @@ def test_a_results_file(tmp_path: Path) -> None:
     samples_file = tmp_path / NAME
     samples_file.write_text(json.dumps(sample()) + "\n")
     (tmp_path / "2026-01-02T03-04-05_results.json").write_text('{"config":' * 200_000)
-    with pytest.raises(runs.RunError, match="results.json cannot be read"):
+    with pytest.raises(runs.RunError, match=r"results.json cannot be read"):
         runs.read(str(samples_file))

@@ -14,7 +14,7 @@ import pytest
 from demo_runs import evaluate
 from flute_rows import blind_rows, write_lines
 
-from figlang_tasks.benchmarks.flute import rows
+from figlang_tasks.benchmarks.flute import blind
 from figlang_tasks.core import hub
 from figlang_tasks.core.errors import RunError
 from figlang_tasks.results import runs
@@ -27,7 +27,7 @@ KEYS = ["codalab_id", "id", "premise", "hypothesis", "predicted_label", "model_e
 def whole_run(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """The samples file of a whole run of figlang_random, through lmms-eval."""
     folder = tmp_path_factory.mktemp("run")
-    write_lines(folder / "data" / "FLUTE" / rows.BLIND_FILE, blind_rows())
+    write_lines(folder / "data" / "FLUTE" / blind.BLIND_FILE, blind_rows())
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(hub.DATA_DIR_VARIABLE, str(folder / "data"))
         results = evaluate("flute_codalab", "figlang_random", saved=folder)

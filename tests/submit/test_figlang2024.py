@@ -203,7 +203,7 @@ def test_files_that_are_not_valid(
 def test_a_damaged_zip(tmp_path: Path) -> None:
     path = write_submission(tmp_path / "a.zip", [("a", "1", "text " * 100)])
     path.write_bytes(path.read_bytes().replace(b"text text", b"text tent", 1))
-    with pytest.raises(SubmissionError, match="is not a readable zip .*CRC"):
+    with pytest.raises(SubmissionError, match=r"is not a readable zip .*CRC"):
         figlang2024.read(path)
 
 
@@ -271,7 +271,7 @@ def test_the_order_of_a_submission_does_not_matter_and_its_ids_do(tmp_path: Path
     message = f"2 of 723 rows are missing: {table[0][0]}, {table[1][0]}$"
     with pytest.raises(SubmissionError, match=message):
         figlang2024.score(write_submission(tmp_path / "a.zip", table[2:]), get_scorer)
-    with pytest.raises(SubmissionError, match="1 ids are not in the test split: x-test-0$"):
+    with pytest.raises(SubmissionError, match=r"1 ids are not in the test split: x-test-0$"):
         figlang2024.score(
             write_submission(tmp_path / "a.zip", [*table, ("x-test-0", "1", "")]), get_scorer
         )

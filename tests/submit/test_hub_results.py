@@ -136,7 +136,7 @@ def test_a_dataset_without_a_repository_has_no_entries(tmp_path: Path) -> None:
 def test_one_task_in_two_runs_is_refused(run: Run, tmp_path: Path) -> None:
     again = runs.read(str(write_run(tmp_path / "again", records(), results())))
     with pytest.raises(
-        SubmissionError, match="vflute is in .*run.* and in .*again.*: give one of the two"
+        SubmissionError, match=r"vflute is in .*run.* and in .*again.*: give one of the two"
     ):
         hub_results.write([run, again], tmp_path / "model")
 

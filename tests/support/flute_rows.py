@@ -12,7 +12,7 @@ from typing import Any
 
 from datasets import Dataset
 
-from figlang_tasks.benchmarks.flute.rows import BLIND_FILE
+from figlang_tasks.benchmarks.flute.blind import BLIND_FILE
 
 Values = dict[str, Any]
 

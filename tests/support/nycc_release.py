@@ -38,7 +38,7 @@ def row(config: str, number: int, split: str = "test", **changes: Any) -> dict[s
     """A row, with the columns that we read: of matching and ranking the label goes through the
     letters.
     """
-    of = configurations.config(config)
+    of = configurations.parse_name(config)
     letters, contest = rows.OPTIONS[of.task], 1000 * of.fold + number // 2
     drawn = io.BytesIO()
     Image.new("L", (24, 24), 8 * number % 256).save(drawn, "JPEG")
@@ -72,7 +72,7 @@ def write(folder: Path, config: str, split: str, found: list[dict[str, Any]]) ->
 def release(folder: Path, *configs: str, train: int = 12, test: int | None = None) -> Path:
     """Write configurations, by default with as many test rows as the release has."""
     for config in configs:
-        fold = configurations.config(config).fold
+        fold = configurations.parse_name(config).fold
         request = Request.of("NYCC", config=config.removesuffix(f"_{fold}"), fold=str(fold))
         count = counts.count(request) if test is None else test
         write(folder, config, "test", [row(config, number) for number in range(count)])

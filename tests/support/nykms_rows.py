@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from drawings import drawing
 
 from figlang_tasks import mini
-from figlang_tasks.benchmarks.nykms.counts import part
+from figlang_tasks.benchmarks.nykms.counts import file_stem
 
 
 def valid(folder: Path) -> Path:
@@ -39,7 +39,7 @@ CAPTION = 'The piano\'s "in tune", but the house is a little flat.'
 def document(question: str = "metaphor", **changes: Any) -> dict[str, Any]:
     """A row, of which the annotations say Yes unless `changes` has label 0."""
     answers = {"MW": "flat", "ME": "It is dull."}
-    if part(question) == "nyk_s":
+    if file_stem(question) == "nyk_s":
         answers = {"SW": "[I]", "ST": "[S] home owners", "SE": "A house has no pitch."}
     if changes.get("label") == 0:
         answers = dict.fromkeys(answers, "")

@@ -57,7 +57,7 @@ TEXTS: dict[str, Callable[[str], Any]] = {
         shown_texts=("a b",),
     ),
     "vflute.scene graph talk": vflute.rewrite_scene_graph_talk,
-    "nykms.place": nykms.same_place,
+    "nykms.place": nykms.named_whole_image,
     "metaclue.in one line": captions.in_one_line,
 }
 

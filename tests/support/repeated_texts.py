@@ -13,7 +13,7 @@ from typing import Any
 _parser: Any = importlib.import_module("re._parser" if sys.version_info >= (3, 11) else "sre_parse")
 
 _READING = ("answers", "benchmarks", "core", "judge", "results", "scoring", "submit")
-_CHARACTERS = "a A1_-.,:;!?'\"()[]{}<>/\\|*#@=+%&~`$^\n\t\ufffcé不"  # noqa: RUF001
+_CHARACTERS = "a A1_-.,:;!?'\"()[]{}<>/\\|*#@=+%&~`$^\n\t\ufffcé不"
 _MANY = 8  # repeats up to fewer are no danger
 _VARIANTS = 4  # characters of a class, or alternatives, that are tried
 _LONGEST = 100

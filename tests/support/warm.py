@@ -54,9 +54,9 @@ class Process:
         stderr: IO[str] | None = None,
     ) -> None:
         self.args = [str(word) for word in command]
-        self.files = [
-            stdout or tempfile.TemporaryFile("w+"),
-            stderr or tempfile.TemporaryFile("w+"),
+        self.files = [  # open as long as the process
+            stdout or tempfile.TemporaryFile("w+"),  # noqa: SIM115
+            stderr or tempfile.TemporaryFile("w+"),  # noqa: SIM115
         ]
         copies = [Connection(os.dup(file.fileno())) for file in self.files]
         given = (self.args, str(cwd), dict(os.environ if env is None else env), copies)

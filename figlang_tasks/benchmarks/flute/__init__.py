@@ -1,3 +1,1 @@
-"""FLUTE, figurative language inference with explanations, text only (Chakrabarty et al., arXiv
-2205.12404).
-"""
+"""FLUTE, figurative language inference with explanations, text only (arXiv 2205.12404)."""

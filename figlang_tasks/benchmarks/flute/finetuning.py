@@ -1,4 +1,7 @@
-"""Which rows of FLUTE models may be fine-tuned on."""
+"""Which rows of FLUTE a model may be fine-tuned on (`FineTuning`): those that are not held out.
+
+They share no sentence with a row of the evaluation.
+"""
 
 from __future__ import annotations
 

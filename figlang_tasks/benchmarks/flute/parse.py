@@ -1,8 +1,8 @@
-"""From a model's words to a label and an explanation, for both prompts of FLUTE.
+"""FLUTE's rules that extract the label and the explanation from a model's output, by prompt.
 
 The released code (``generateLabel&Explanations.py`` of tuhinjubcse/model-in-the-loop-fig-lang at
-44bd0de) reads prompt v2 alone, and does not foresee the looser forms of models that were not
-trained on it.
+44bd0de) reads answers to prompt v2 alone, and does not foresee the looser forms of models that were
+not trained on it.
 """
 
 from __future__ import annotations
@@ -19,93 +19,120 @@ from figlang_tasks.scoring.explained import Explained
 
 Prompt: TypeAlias = Literal["v1", "v2"]
 
-# What may stand before the word that opens an answer: quotation marks, emphasis, list marks,
+# What may stand before the label at the start of an answer: quotation marks, emphasis, list marks,
 # "Answer:".
 _LEAD = (
     r"[\s\"'“”‘’*_#>`(\[-]{0,16}(?:(?:final |my )?(?:answer|label|verdict)(?:"
     r" is)?[\s*_\"'“”:]{1,8})?"
 )
-# What may stand behind it. A quotation mark after a space is not its end: it may open the
-# explanation.
+# What may stand behind the label. A quotation mark after a space does not belong to it: it may open
+# the explanation.
 _CLOSE = r"[\"'”’*_`)\]]{0,4}[.:;,!]*[\"'”’*_`)\]]{0,4}[\s:;,*_–—-]*"
 _ENTAILS = r"entail(?:s|ed|ment)?"
 _CONTRADICTS = r"contradict(?:s|ed|ion|ory)?"
-_OPENING = {
-    "v1": re.compile(rf"\A{_LEAD}(?:(?P<zero>yes)|(?P<one>no))\b{_CLOSE}", re.I),
-    "v2": re.compile(rf"\A{_LEAD}(?:(?P<one>{_ENTAILS})|(?P<zero>{_CONTRADICTS}))\b{_CLOSE}", re.I),
+_LABEL_AT_START = {
+    "v1": re.compile(rf"\A{_LEAD}(?:(?P<contradicts>yes)|(?P<entails>no))\b{_CLOSE}", re.I),
+    "v2": re.compile(
+        rf"\A{_LEAD}(?:(?P<entails>{_ENTAILS})|(?P<contradicts>{_CONTRADICTS}))\b{_CLOSE}", re.I
+    ),
 }
-# The option list said again, not an answer: "Entails or Contradicts", "Yes/No".
-_ECHO = re.compile(
+# What follows a label if the options are repeated, which is no answer: "Entails or Contradicts",
+# "Yes/No".
+_OTHER_OPTION = re.compile(
     r"\A[\s\"'“”‘’*_]{0,4}(?:or|/|and|\|)[\s\"'“”‘’*_]{0,4}(?:yes|no|entail|contradict)", re.I
 )
 
 
-def parse_official(output: str | None, prompt: Prompt = "v2") -> Explained:
-    """Label and explanation by the papers' form of answer.
-
-    Prompt v2: "Entails." anywhere, else "Contradicts." anywhere, as released (so "Contradicts. It
-    never says Entails." is an entailment); else the word that opens the answer. Prompt v1: "Yes" at
-    the start is a contradiction, "No" an entailment, which is not explained. The explanation is
-    None there, and without an output.
-    """
-    found = _released(output) if prompt == "v2" and isinstance(output, str) else None
-    if found is not None:
-        return found
-    answer = find_answer(output)
-    if isinstance(answer, Read):
-        return Explained(None, answer.status, answer.rule, None if output is None else "")
-    return _opening(answer, prompt) or Explained(None, "unreadable", "none", answer.raw)
-
-
+# Emphasis or a quotation mark right before a label.
 _MARKUP = re.compile(r"[*_`\"'“‘]\Z")
 
 
-def _released(output: str) -> Explained | None:
+def parse_official(output: str | None, prompt: Prompt = "v2") -> Explained:
+    """Label (1 entailment, 0 contradiction) and explanation by the papers' form of answer.
+
+    - Prompt v2: "Entails." anywhere, else "Contradicts." anywhere, as released (so "Contradicts. It
+      never says Entails." is an entailment); else the word that opens the answer.
+    - Prompt v1: "Yes" at the start is a contradiction, "No" an entailment.
+
+    The explanation is None without an output, and for an entailment by prompt v1, which is not
+    explained. An output without a label is the explanation as a whole.
+
+    Args:
+        output: the model's output; None if there is none.
+        prompt: the prompt that it answers.
+    """
+    if prompt == "v2" and isinstance(output, str):
+        released_reading = _read_as_released(output)
+        if released_reading is not None:
+            return released_reading
+
+    answer = find_answer(output)
+    if isinstance(answer, Read):
+        explanation = None if output is None else ""
+        return Explained(None, answer.status, answer.rule, explanation)
+    reading = _read_label_at_start(answer, prompt)
+    if reading is None:
+        return Explained(None, "unreadable", "none", explanation=answer.raw)
+    return reading
+
+
+def _read_as_released(output: str) -> Explained | None:
+    """Label and explanation by the released rule for prompt v2; None if it finds no label.
+
+    The explanation is what follows the label, up to the same label again.
+    """
     for word, label, rule in (
         ("Entails.", 1, "released-entails"),
         ("Contradicts.", 0, "released-contradicts"),
     ):
         start = output.find(word)
-        if start >= 0:
-            end = start + len(word)
-            again = output.find(word, end)
-            explanation = output[end : again if again >= 0 else len(output)]
-            if _MARKUP.search(
-                output[max(0, start - 4) : start]
-            ):  # **Entails.** It ..., which T5 never writes
-                explanation = explanation.lstrip("*_`\"'”’")
-            return Explained(label, "read", rule, explanation.strip())
+        if start < 0:
+            continue
+        explanation = output[start + len(word) :].split(word)[0]
+        before_label = output[max(0, start - 4) : start]
+        if _MARKUP.search(before_label):
+            # "**Entails.** It is ...": a trained T5, which the rule was made for, writes no markup.
+            explanation = explanation.lstrip("*_`\"'”’")
+        return Explained(label, "read", rule, explanation.strip())
     return None
 
 
-def _opening(answer: Answer, prompt: Prompt) -> Explained | None:
-    found = _OPENING[prompt].match(answer.raw)
-    if found is None:
+def _read_label_at_start(answer: Answer, prompt: Prompt) -> Explained | None:
+    """Label and explanation of an answer that begins with the label; None if it does not."""
+    match = _LABEL_AT_START[prompt].match(answer.raw)
+    if match is None:
         return None
-    label = 1 if found["one"] else 0
-    end = found.end("one" if label else "zero")
-    if _ECHO.match(answer.raw[end : end + 40]):
+    label = 0 if match["entails"] is None else 1
+    label_end = match.end("entails" if label == 1 else "contradicts")
+    if _OTHER_OPTION.match(answer.raw[label_end : label_end + 40]):
         return None
-    rest = answer.raw[found.end() :].strip()
-    if prompt == "v1":
-        return Explained(
-            label, "read", "opening-no" if label else "opening-yes", None if label else rest
-        )
-    return Explained(label, "read", "opening-entails" if label else "opening-contradicts", rest)
+    explanation = answer.raw[match.end() :].strip()
+    if prompt == "v2":
+        rule = "opening-entails" if label == 1 else "opening-contradicts"
+        return Explained(label, "read", rule, explanation)
+    if label == 1:
+        return Explained(label, "read", "opening-no", explanation=None)
+    return Explained(label, "read", "opening-yes", explanation)
 
 
 CONTRADICT = r"contradict\w*(?! (?:itself|themselves)\b)"
-"""What an answer to prompt v1 speaks of."""
+"""A pattern of what prompt v1 asks about, by which `yes_no` reads sentences that answer it."""
 
 
 def parse_careful(
     output: str | None, prompt: Prompt, prompt_texts: Sequence[str] = ()
 ) -> Read[Label]:
-    """The label as a careful reader takes it; `prompt_texts` are premise and hypothesis.
+    """The label (1 entailment, 0 contradiction) as a careful reader reads it.
 
-    Prompt v1 asks whether the sentences contradict.
+    Args:
+        output: the model's output; None if there is none.
+        prompt: the prompt that it answers.
+        prompt_texts: premise and hypothesis; where an answer repeats them, it says nothing.
     """
     if prompt == "v2":
         return entailment(output, prompt_texts)
-    found = yes_no(output, CONTRADICT, prompt_texts)
-    return Read(None if found.value is None else 0 if found.value else 1, found.status, found.rule)
+    # Prompt v1 asks whether the sentences contradict each other.
+    contradiction = yes_no(output, CONTRADICT, prompt_texts)
+    if contradiction.value is None:
+        return Read(None, contradiction.status, contradiction.rule)
+    return Read(0 if contradiction.value else 1, contradiction.status, contradiction.rule)

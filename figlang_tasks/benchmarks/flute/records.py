@@ -1,4 +1,4 @@
-"""The records of FLUTE."""
+"""The records of answers to FLUTE."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from figlang_tasks.scoring.explained import ExplainedRecord, LabelFields
 
 
 class FluteRecord(ExplainedRecord):
-    """The record of an answer to a row with a published one.
+    """The record of an answer to a row whose right answer is published.
 
     Attributes:
         predicted_official: the label that the released rule reads; None if it reads none.
@@ -16,9 +16,15 @@ class FluteRecord(ExplainedRecord):
 
 
 class BlindRecord(LabelFields):
-    """The record of an answer to a row without a published one: what is handed in."""
+    """The record of an answer to a row of the shared task, as it is handed in.
+
+    Attributes:
+        codalab_id: the number of the row in the shared task's file, from 0.
+        source_id: the id of the row in that file, which several rows may share.
+        premise, hypothesis: the two sentences.
+    """
 
     codalab_id: int
-    source_id: str
+    source_id: int
     premise: str
     hypothesis: str

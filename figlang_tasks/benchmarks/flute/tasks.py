@@ -1,8 +1,20 @@
-"""The kinds of tasks of FLUTE, and what its task files of both harnesses name: documents, prompts,
-scoring.
+"""FLUTE's tasks: what a model is asked, and how its answer is judged (arXiv 2205.12404).
 
-The first version of arXiv 2205.12404 (v1) and the EMNLP version with its shared task (v2) differ in
-prompt and metric.
+Given a literal premise and a figurative hypothesis, does the premise entail or contradict the
+hypothesis, and why? The paper's first version (v1) and the EMNLP version with its shared task (v2)
+differ in prompt and metric.
+
+Where the papers say what, and where it is done here:
+
+- v1, section 3, the instruction "Do the sentences "P" and "H", contradict each other?": the prompt
+  ``v1``, which asks for an explanation of contradictions alone.
+- The released ``generateLabel&Explanations.py``: the prompt ``v2``, and the rule that reads its
+  answers (`figlang_tasks.benchmarks.flute.parse`).
+- v1, section 3, and the shared task, accuracy at thresholds of the explanation score:
+  `figlang_tasks.benchmarks.flute.measures`.
+- v1, section 2 and Table 1, the types of rows: `figlang_tasks.benchmarks.flute.pairs`.
+- The shared task's test set, whose answers are not published:
+  `figlang_tasks.benchmarks.flute.blind`, and in its stead `figlang_tasks.benchmarks.flute.heldout`.
 """
 
 from __future__ import annotations
@@ -10,14 +22,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 from pydantic import Field
 
 from figlang_tasks.answers.next_question import whole
 from figlang_tasks.answers.thoughts import explanation_in_thought
-from figlang_tasks.benchmarks.flute import measures, rows
-from figlang_tasks.benchmarks.flute.parse import parse_careful, parse_official
+from figlang_tasks.benchmarks.flute import blind, measures, rows
+from figlang_tasks.benchmarks.flute.pairs import LABELS
+from figlang_tasks.benchmarks.flute.parse import Prompt, parse_careful, parse_official
 from figlang_tasks.benchmarks.flute.records import BlindRecord, FluteRecord
 from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.options import Options as TaskOptions
@@ -30,10 +43,14 @@ from figlang_tasks.scoring.task import Document, MetricValues
 
 if TYPE_CHECKING:
     import datasets
+    from PIL import Image
 
-PROMPTS: Final = ("v1", "v2")
+PROMPTS: Final[tuple[Prompt, ...]] = ("v1", "v2")
 BLIND = "codalab"
+"""The part whose rows are those of the shared task, without answers."""
+
 WITH_EXEMPLARS = ("heldout", BLIND)
+"""The parts that exemplars, which are rows of ``rest``, may stand before."""
 
 _LABEL_WORDS: Final = 8
 """So many words may say the label alone, as in "So my final answer to this is entailment."."""
@@ -43,9 +60,9 @@ class Options(TaskOptions):
     """Options of a FLUTE task: the keys of ``lmms_eval_specific_kwargs`` in its YAML file.
 
     Attributes:
-        num_shots: exemplars before the question (`rows.exemplars`).
-        scorer: explanation scorer (`scoring.explanations`); None takes what the task file's
-            ``dataset_name`` says.
+        num_shots: how many exemplars stand before the question (`rows.exemplars`).
+        scorer: the name of the explanation scorer (`figlang_tasks.scoring.explanations`); None
+            takes what the task file's ``dataset_name`` says.
     """
 
     OF: ClassVar[str] = "FLUTE"
@@ -54,17 +71,19 @@ class Options(TaskOptions):
     scorer: explanations.ScorerOption = None
 
 
-# --- data ---
+# --- rows ---
 
 
 def documents(request: Request, check_images: bool) -> datasets.Dataset:
-    """The documents for a request, as ``FLUTE,part=heldout,prompt=v2``."""
+    """The rows for a request such as ``FLUTE,part=heldout,prompt=v2`` (see `rows.load`)."""
     if request["part"] == BLIND:
-        return rows.load_blind()
-    return rows.load(request.dataset, request["part"], _prompt(request), request.get("scorer", ""))
+        return blind.load_blind()
+    prompt = _prompt(request)
+    return rows.load(request.dataset, request["part"], prompt, request.get("scorer", ""))
 
 
 def _prompt(request: Request) -> str:
+    """The prompt of a request, ``v2`` unless it names one; raises a `ValueError` for others."""
     prompt = request.get("prompt", "v2")
     if prompt not in PROMPTS:
         raise ValueError(f"prompt={prompt!r} of a FLUTE task; valid: {', '.join(PROMPTS)}")
@@ -72,55 +91,71 @@ def _prompt(request: Request) -> str:
 
 
 def preflight(config: Mapping[str, Any], request: Request) -> None:
-    """Draw the exemplars and fetch the scorer's weights; see `Task.preflight`."""
-    blocks = Options.blocks(config)
-    named = Options.of({"scorer": request.get("scorer")}).scorer
-    for count in {options.num_shots for options in blocks if options.num_shots}:
+    """Check the options of a task file, draw its exemplars and fetch its scorer (`Task.preflight`).
+
+    Args:
+        config: the task file as a dict.
+        request: its ``dataset_name``.
+
+    Raises:
+        DataError: the exemplars cannot be drawn.
+        ValueError: an option is not valid, or the scorer is not to be had.
+    """
+    options_of_models = Options.blocks(config)
+    # An option checks the name of the scorer.
+    requested_scorer = Options.of({"scorer": request.get("scorer")}).scorer
+    shot_counts = {options.num_shots for options in options_of_models if options.num_shots}
+    for count in shot_counts:
         if request["part"] not in WITH_EXEMPLARS:
             raise ValueError(
                 f"FLUTE task option num_shots={count}: exemplars are rows of the part rest, so"
                 f" part={request['part']} would ask them too; valid parts:"
                 f" {', '.join(WITH_EXEMPLARS)}"
             )
+        # The loader keeps the exemplars for the prompts.
         rows.exemplars(request.dataset, count, _prompt(request))
-    if request["part"] == BLIND:
+    if request["part"] == BLIND:  # no answer of which is scored
         return
-    for scorer in {options.scorer for options in blocks}:
-        chosen = named if scorer is None else scorer
-        explanations.preflight(request.dataset, chosen, required=config.get("needs_scorer", False))
+
+    needs_scorer = config.get("needs_scorer", False)
+    for scorer in {options.scorer for options in options_of_models}:
+        chosen_scorer = requested_scorer if scorer is None else scorer
+        explanations.preflight(request.dataset, chosen_scorer, required=needs_scorer)
 
 
-# --- prompts ---
+# --- the question ---
 
 
 def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
-    """The prompt as one text; exemplars, each with its answer below it, are paragraphs before the
-    question.
-    """
-    shots = [
-        f"{_question(shot)}\n{doc_to_target(shot)}"
-        for shot in _shots(doc, lmms_eval_specific_kwargs)
-    ]
-    return "\n\n".join([*shots, _question(doc)])
+    """The whole prompt as one text: a paragraph for each exemplar, and one for the question."""
+    paragraphs: list[str] = []
+    for shot in _shots(doc, lmms_eval_specific_kwargs):
+        paragraphs.append(f"{_question(shot)}\n{doc_to_target(shot)}")
+    paragraphs.append(_question(doc))
+    return "\n\n".join(paragraphs)
 
 
 def shown_texts(doc: Document) -> list[str]:
-    """The texts of a row in its prompt, in this order."""
+    """The texts of a row in its prompt, in this order, by which a next question is recognized."""
     return [doc["premise"], doc["hypothesis"]]
 
 
 def _question(doc: Document) -> str:
-    return render(
-        f"flute/{doc['prompt']}.jinja", premise=doc["premise"], hypothesis=doc["hypothesis"]
-    )
+    """The question about a row, by its prompt ``v1`` or ``v2``."""
+    template = f"flute/{doc['prompt']}.jinja"
+    return render(template, premise=doc["premise"], hypothesis=doc["hypothesis"])
 
 
 def _shots(doc: Document, kwargs: Kwargs) -> tuple[Document, ...]:
-    count = doc.get("num_shots") or Options.of(kwargs).num_shots  # in lm-eval documents have it
-    return rows.exemplars(doc["dataset"], count, doc["prompt"]) if count else ()
+    """The exemplars that stand before a row's question; empty for a zero-shot task."""
+    # In lm-eval documents hold the option, as task functions get nothing else.
+    count = doc.get("num_shots") or Options.of(kwargs).num_shots
+    if not count:
+        return ()
+    return rows.exemplars(doc["dataset"], count, doc["prompt"])
 
 
-def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[Any]:
+def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[Image.Image]:
     """No pictures: FLUTE is text."""
     return []
 
@@ -128,66 +163,101 @@ def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> li
 def doc_to_messages(
     doc: Document, lmms_eval_specific_kwargs: Kwargs = None
 ) -> list[dict[str, Any]]:
-    """The prompt as chat turns of text: a question as user and its answer as assistant, last the
-    open one.
+    """The prompt as chat turns of text.
+
+    Each exemplar is a turn of the user (question) and one of the assistant (reference answer). The
+    last turn is the row's question.
     """
-    messages = []
+    turns: list[dict[str, Any]] = []
     for shot in _shots(doc, lmms_eval_specific_kwargs):
-        answer = {"role": "assistant", "content": [{"type": "text", "text": doc_to_target(shot)}]}
-        messages += [user_turn([], _question(shot)), answer]
-    return [*messages, user_turn([], _question(doc))]
-
-
-def _answer(doc: Document, label: str, explanation: str) -> str:
-    return render(f"flute/answer_{doc['prompt']}.jinja", label=label, explanation=explanation)
+        answer = {"type": "text", "text": doc_to_target(shot)}
+        turns.append(user_turn([], _question(shot)))
+        turns.append({"role": "assistant", "content": [answer]})
+    turns.append(user_turn([], _question(doc)))
+    return turns
 
 
 def doc_to_target(doc: Document) -> str:
     """The reference answer in the form of the paper's training data; "" for a blind row."""
-    return _answer(doc, doc["label"], doc["explanation"]) if "label" in doc else ""
+    if "label" not in doc:
+        return ""
+    return _answer(doc, doc["label"], doc["explanation"])
 
 
-# --- scoring ---
+def _answer(doc: Document, label: str, explanation: str) -> str:
+    """An answer in the form that the prompt of a row asks for: ``Entails. It is ...``."""
+    return render(f"flute/answer_{doc['prompt']}.jinja", label=label, explanation=explanation)
 
 
-def _read(doc: Document, output: str | None) -> tuple[Explained, int | None, int | None]:
-    """The reading that counts, by the released rule or else a careful reader's, and the labels of
-    both.
-
-    Where no explanation stands outside of thoughts, it is what a thought says that is meant for a
-    reader.
-    """
-    official = parse_official(whole(output), doc["prompt"])
-    careful = parse_careful(output, doc["prompt"], (doc["premise"], doc["hypothesis"]))
-    found = official
-    if official.status == "unreadable":
-        is_explained = doc["prompt"] == "v2" or careful.value != 1
-        found = Explained(
-            careful.value,
-            careful.status,
-            careful.rule,
-            official.explanation if is_explained else None,
-        )
-    if output is not None and found.explanation is not None:
-        # The careful reader does not part the label from the explanation.
-        label_words = _LABEL_WORDS if official.status == "unreadable" else 0
-        if len(found.explanation.split()) <= label_words:
-            found = replace(found, explanation=explanation_in_thought(output) or found.explanation)
-    return found, official.value, careful.value
+# --- the judgement ---
 
 
 def lm_eval_process_results(doc: Document, results: Sequence[str]) -> MetricValues:
-    """The record of one output and its numbers for lm-eval."""
+    """Judge an answer for lm-eval: its record, and its number for each metric.
+
+    Args:
+        doc: the row.
+        results: the outputs of the model, of which the first one is read.
+    """
     return process_results_for_lm_eval(doc, results, doc_to_text, shown_texts)
 
 
+class _Readings(NamedTuple):
+    """What the rules read in an output.
+
+    Attributes:
+        reading: the label and explanation that count.
+        official_label: the label by the papers' form of answer; None if they read none.
+        careful_label: the label of the careful reader; None if it reads none.
+    """
+
+    reading: Explained
+    official_label: int | None
+    careful_label: int | None
+
+
+def _read(doc: Document, output: str | None) -> _Readings:
+    """Read an output by the papers' form of answer, or else by the careful reader.
+
+    Args:
+        doc: the row.
+        output: the model's answer; None if there is none.
+    """
+    prompt = doc["prompt"]
+    # The released rule reads all that a model wrote, also behind the next question that it
+    # invents.
+    official = parse_official(whole(output), prompt)
+    careful = parse_careful(output, prompt, (doc["premise"], doc["hypothesis"]))
+    reading = official
+    if official.status == "unreadable":
+        # Prompt v1 asks for no explanation of an entailment.
+        is_explained = prompt == "v2" or careful.value != 1
+        explanation = official.explanation if is_explained else None
+        reading = Explained(careful.value, careful.status, careful.rule, explanation)
+
+    if output is not None and reading.explanation is not None:
+        # The careful reader does not part the label from the explanation.
+        max_label_words = _LABEL_WORDS if official.status == "unreadable" else 0
+        if len(reading.explanation.split()) <= max_label_words:
+            # No explanation stands outside of thoughts: a thought may hold one for a reader.
+            explanation = explanation_in_thought(output) or reading.explanation
+            reading = replace(reading, explanation=explanation)
+    return _Readings(reading, official.value, careful.value)
+
+
 def record(doc: Document, output: str | None) -> FluteRecord:
-    """The record of one output."""
-    reading, official, careful = _read(doc, output)
+    """The record of an answer: gold label, predicted labels, and both explanations.
+
+    Args:
+        doc: the row.
+        output: the model's answer; None if there is none.
+    """
+    readings = _read(doc, output)
+    gold = LABELS[doc["label"]]
     record: FluteRecord = {
-        **explained_record(doc, rows.LABELS[doc["label"]], reading, careful),
+        **explained_record(doc, gold, readings.reading, readings.careful_label),
         "revision": doc["revision"],
-        "predicted_official": official,
+        "predicted_official": readings.official_label,
     }
     if doc["scorer"]:
         record["scorer"] = doc["scorer"]
@@ -195,8 +265,13 @@ def record(doc: Document, output: str | None) -> FluteRecord:
 
 
 def blind_record(doc: Document, output: str | None) -> BlindRecord:
-    """The record of one output for a blind row: what is handed in."""
-    reading, _, careful = _read(doc, output)
+    """The record of an answer to a blind row, which is handed in.
+
+    Args:
+        doc: the row.
+        output: the model's answer; None if there is none.
+    """
+    readings = _read(doc, output)
     return {
         "id": doc["id"],
         "data": doc["data"],
@@ -204,34 +279,38 @@ def blind_record(doc: Document, output: str | None) -> BlindRecord:
         "source_id": doc["source_id"],
         "premise": doc["premise"],
         "hypothesis": doc["hypothesis"],
-        "predicted": reading.value,
-        "explanation": reading.explanation,
-        "status": reading.status,
-        "rule": reading.rule,
-        "predicted_strict": careful,
+        "predicted": readings.reading.value,
+        "explanation": readings.reading.explanation,
+        "status": readings.reading.status,
+        "rule": readings.reading.rule,
+        "predicted_strict": readings.careful_label,
     }
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
-    """The possible answers to `doc` by label, and the right label.
+    """What the models ``figlang_random`` and ``figlang_majority`` may answer, and the right label.
 
-    A blind row has no label; it is taken for a contradiction, as most training rows are (4,350 of
+    A blind row has no label. It is taken for a contradiction, as most training rows are (4,350 of
     7,534).
+
+    Returns:
+        An answer for each label, by label; and the label that is right.
     """
-    text = "The two sentences go together, or they do not."
-    return {label: _answer(doc, label, text) for label in rows.LABELS}, doc.get(
-        "label", "Contradiction"
-    )
+    explanation = "The two sentences go together, or they do not."
+    answers = {label: _answer(doc, label, explanation) for label in LABELS}
+    return answers, doc.get("label", "Contradiction")
 
 
-# --- the kinds ---
+# --- the three tasks ---
 
 
 def _is_blind(request: Request) -> bool:
+    """Whether a request is for the rows of the shared task."""
     return request["part"] == BLIND
 
 
 def _is_for_v1(request: Request) -> bool:
+    """Whether a request is for the prompt of the paper's first version."""
     return request.get("prompt") == "v1"
 
 
@@ -262,7 +341,13 @@ V2 = _task(
     scheme=measures.V2_SCHEME,
 )
 TASKS = (BLIND_TASK, V1, V2)
-"""A request is for the first of them that takes it."""
+"""The first task whose `Task.is_for` accepts a request gets it. `V2` accepts every request."""
 
-V1_METRICS, V2_METRICS, BLIND_METRICS = V1.metric_list, V2.metric_list, BLIND_TASK.metric_list
-V1_LM_EVAL, V2_LM_EVAL, BLIND_LM_EVAL = map(metric_list_for_lm_eval, (V1, V2, BLIND_TASK))
+# What the task files of lmms-eval and lm-eval name.
+V1_METRICS = V1.metric_list
+V2_METRICS = V2.metric_list
+BLIND_METRICS = BLIND_TASK.metric_list
+
+V1_LM_EVAL = metric_list_for_lm_eval(V1)
+V2_LM_EVAL = metric_list_for_lm_eval(V2)
+BLIND_LM_EVAL = metric_list_for_lm_eval(BLIND_TASK)

@@ -1,6 +1,4 @@
-"""New Yorker Caption Contest: which caption belongs to a cartoon, which is funnier, and why? (arXiv
-2209.06293)
-"""
+"""New Yorker Caption Contest: which caption fits a cartoon, and why? (arXiv 2209.06293)"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``figlang data check nycc`` looks at beside what the tasks ask for."""
+"""What ``figlang data check nycc`` checks besides the rows that tasks ask."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from figlang_tasks.core.errors import DataError
 
 
 def check() -> Iterator[DataError]:
-    """The faults of the training rows, of which tasks with exemplars draw some."""
+    """Yield the faults of the training rows, of which tasks with exemplars draw some."""
     return rows.training_faults("NYCC")

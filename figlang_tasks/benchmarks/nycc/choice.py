@@ -1,9 +1,12 @@
-"""What the New Yorker Caption Contest offers to choose, and what its records say of a choice."""
+"""The choice that the caption contest offers a model, for ``figlang judge read``: the captions.
+
+A language model reads answers that our rules left unread, and must not know what is right
+(`figlang_tasks.core.choice`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from figlang_tasks.benchmarks.nycc import tasks
 from figlang_tasks.core.choice import Choice
@@ -13,21 +16,31 @@ _LETTERS = "ABCDE"
 
 
 def choice_of(record: Record) -> Choice | None:
-    """The captions of a row; None of an explanation."""
+    """The choice among captions that a record's task offers; None for an explanation."""
     return _CHOICES.get(record["task"])
 
 
 def _captions(record: Record, document: Document) -> Mapping[str, str]:
-    captions = (document or {})["captions"]
-    return dict(zip(_LETTERS, captions, strict=False))
+    """The captions of a row as options, by letter: five in matching, two in ranking."""
+    assert document is not None  # the choices below need the document
+    return dict(zip(_LETTERS, document["captions"], strict=False))
 
 
-def _fields(record: Record, letter: str) -> Mapping[str, Any]:
+def _fields_of_choice(record: Record, letter: str) -> Mapping[str, str]:
+    """The fields that a record has if the model chose this letter."""
     return {"predicted": letter}
 
 
-MATCHING = Choice("Which caption belongs to the cartoon?", _captions, _fields, needs_document=True)
+MATCHING = Choice(
+    "Which caption belongs to the cartoon?",
+    options=_captions,
+    fields=_fields_of_choice,
+    needs_document=True,
+)
 RANKING = Choice(
-    "Which caption is funnier for the cartoon?", _captions, _fields, needs_document=True
+    "Which caption is funnier for the cartoon?",
+    options=_captions,
+    fields=_fields_of_choice,
+    needs_document=True,
 )
 _CHOICES = {tasks.MATCHING.name: MATCHING, tasks.RANKING.name: RANKING}

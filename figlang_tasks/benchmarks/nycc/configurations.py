@@ -1,5 +1,8 @@
-"""The configurations of the New Yorker Caption Contest: their names on the hub, and what they
-mean.
+"""The 30 configurations of the New Yorker Caption Contest on the hub, and what their names mean.
+
+A name is ``matching``, ``ranking`` or ``explanation``, then ``_from_pixels`` if the model sees the
+cartoon and not its description, then ``_1`` to ``_4`` for all folds but the first:
+``matching_from_pixels_3``.
 """
 
 from __future__ import annotations
@@ -11,61 +14,84 @@ from typing import NamedTuple
 from figlang_tasks.core.errors import DataError
 
 TASKS = ("matching", "ranking", "explanation")
+FOLDS = ("0", "1", "2", "3", "4")
 ALL = "all"
 """What a task file says for all folds, and the end of the name of their data."""
 
-DESCRIPTION = {name: f"image_{name}" for name in ("location", "description", "uncanny_description")}
-_CONFIG = re.compile(rf"(?P<task>{'|'.join(TASKS)})(?P<pixels>_from_pixels)?(_(?P<fold>[1-4]))?")
+DESCRIPTION = {
+    "location": "image_location",
+    "description": "image_description",
+    "uncanny_description": "image_uncanny_description",
+}
+"""The texts that describe a cartoon: their names in documents, and their columns on the hub."""
+
+_NAME = re.compile(rf"(?P<task>{'|'.join(TASKS)})(?P<pixels>_from_pixels)?(_(?P<fold>[1-4]))?")
 
 
-class Config(NamedTuple):
-    """A configuration: its task, whether the model sees the cartoon (else its description), and its
-    fold, 0 to 4.
+class Configuration(NamedTuple):
+    """What the name of a configuration means.
+
+    Attributes:
+        task: one of `TASKS`.
+        from_pixels: whether the model sees the cartoon; otherwise it reads its description.
+        fold: the cross-validation fold, 0 to 4.
     """
 
     task: str
-    pixels: bool
+    from_pixels: bool
     fold: int
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that are read; the release has more."""
-        told = () if self.pixels else (*DESCRIPTION.values(), "entities")
-        ranked = ("winner_source",) if self.task == "ranking" else ()
-        return (
-            "image",
-            "contest_number",
-            "caption_choices",
-            *told,
-            *ranked,
-            "label",
-            "instance_id",
-        )
+        columns = ["image", "contest_number", "caption_choices"]
+        if not self.from_pixels:
+            columns += [*DESCRIPTION.values(), "entities"]
+        if self.task == "ranking":
+            columns.append("winner_source")
+        return (*columns, "label", "instance_id")
 
 
-def config(name: str) -> Config:
-    """The configuration that a name means; a `DataError` if it means none."""
-    found = _CONFIG.fullmatch(name)
-    if found is None:
+def parse_name(name: str) -> Configuration:
+    """The configuration that a name means.
+
+    Raises:
+        DataError: there is no configuration of that name.
+    """
+    match = _NAME.fullmatch(name)
+    if match is None:
         raise DataError(
             f"NYCC has no configuration {name!r}; valid: {', '.join(TASKS)}, with _from_pixels, _1"
             " to _4"
         )
-    return Config(found["task"], found["pixels"] is not None, int(found["fold"] or 0))
+    return Configuration(
+        task=match["task"],
+        from_pixels=match["pixels"] is not None,
+        fold=int(match["fold"] or 0),
+    )
 
 
-def configs(request: Mapping[str, str]) -> list[str]:
-    """The configurations that a task reads, one for each of its folds; a `DataError` if there are
-    none such.
+def fold_names(request: Mapping[str, str]) -> list[str]:
+    """The configurations that a task reads, one for each fold: ``matching``, ``matching_1`` ...
+
+    Args:
+        request: its ``config`` is a name without a fold; its ``fold`` is 0 to 4, or `ALL`.
+
+    Raises:
+        DataError: there is no such configuration, or no such fold.
     """
-    name, fold = request["config"], request["fold"]
-    if config(name).fold:
+    name = request["config"]
+    fold = request["fold"]
+    if parse_name(name).fold:
         raise DataError(f"NYCC,config={name}: write the fold apart, as config=matching,fold=3")
-    if fold != ALL and fold not in tuple("01234"):
+    if fold != ALL and fold not in FOLDS:
         raise DataError(
-            f"NYCC,config={name},fold={fold}: the fold must be all, or one of 0, 1, 2, 3, 4"
+            f"NYCC,config={name},fold={fold}: the fold must be all, or one of {', '.join(FOLDS)}"
         )
-    return [
-        name if number == "0" else f"{name}_{number}"
-        for number in ("01234" if fold == ALL else fold)
-    ]
+    folds = FOLDS if fold == ALL else (fold,)
+    return [_fold_name(name, fold) for fold in folds]
+
+
+def _fold_name(name: str, fold: str) -> str:
+    """The name of a fold of a configuration; the first one has the name of the configuration."""
+    return name if fold == "0" else f"{name}_{fold}"

@@ -1,12 +1,11 @@
-"""The measures of the New Yorker Caption Contest (arXiv 2209.06293, Tables 2 and 5; released
-``eval_crossval.py``).
+"""The measures of the New Yorker Caption Contest: Tables 2 and 5 of the paper (arXiv 2209.06293).
 
-The value of a task is the unweighted mean of its folds.
+As in the released ``eval_crossval.py``, the value of a task is the unweighted mean of its folds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -39,9 +38,14 @@ _TABLE_5 = "New Yorker Caption Contest, arXiv 2209.06293, Table 5"
 
 
 class _Winners(NamedTuple):
-    """The rows of ranking whose winning caption was chosen by the same people."""
+    """The rows of ranking whose winning caption was chosen by the same people.
 
-    rows: str  # in a description
+    Attributes:
+        rows: what they are, for the description of a measure.
+        applies: whether a record is of such a row.
+    """
+
+    rows: str
     applies: Callable[[RankingRecord], bool]
 
 
@@ -65,21 +69,34 @@ _WINNERS: Mapping[str, _Winners] = {
     "_crowd": _Winners("rows whose winner the crowd chose", _won_by_crowd),
     "_ny": _Winners("rows whose winner the editors chose", _won_by_editors),
 }
-"""By the suffix of the metric."""
+"""By the suffix of the metrics that count them: ``acc_crowd`` has the suffix ``_crowd``."""
+
+
+# --- matching and ranking: Table 2 ---
 
 
 def _is_right(record: ChoiceRecord) -> float:
-    """Whether our reader reads the right letter."""
+    """1 if the letter that our reader reads is right, else 0."""
     return float(record["predicted"] == record["gold"])
 
 
 def _is_right_officially(record: ChoiceRecord) -> float:
-    """Whether the released rules read, or guess, the right letter."""
+    """1 if the letter that the released rules read or guess is right, else 0."""
     return float(record["predicted_official"] == record["gold"])
 
 
+def _predicted(record: ChoiceRecord) -> str | None:
+    """The letter that our reader reads; None if it reads none."""
+    return record["predicted"]
+
+
+def _predicted_officially(record: ChoiceRecord) -> str | None:
+    """The letter that the released rules read or guess; None if they find none."""
+    return record["predicted_official"]
+
+
 def _accuracy(suffix: str) -> Measure:
-    """The accuracy of our reading, of all rows or of those with such winners."""
+    """The accuracy by our reading over the rows that a suffix names (`_WINNERS`)."""
     winners = _WINNERS[suffix]
     return Measure(
         f"acc{suffix}",
@@ -88,12 +105,12 @@ def _accuracy(suffix: str) -> Measure:
         value_of_record=_is_right,
         applies=winners.applies,
         scopes=FOLDS,
-        answer=lambda record: record["predicted"],
+        answer=_predicted,
     )
 
 
 def _official_accuracy(suffix: str) -> Measure:
-    """The accuracy of the released rules, of all rows or of those with such winners."""
+    """The accuracy by the released rules over the rows that a suffix names (`_WINNERS`)."""
     winners = _WINNERS[suffix]
     return Measure(
         f"acc{suffix}_official",
@@ -106,15 +123,21 @@ def _official_accuracy(suffix: str) -> Measure:
         applies=winners.applies,
         scopes=FOLDS,
         in_table=False,
-        answer=lambda record: record["predicted_official"],
+        answer=_predicted_officially,
     )
 
 
-def _choice(*suffixes: str) -> Measures:
-    """The measures of a choice: by our reading, and by the released rules with their guess."""
+def _choice_measures(*suffixes: str) -> Measures:
+    """The measures of a choice: accuracies by our reading, then by the released rules, and more.
+
+    Args:
+        suffixes: keys of `_WINNERS`; "" is the accuracy over all rows.
+    """
+    accuracies = [_accuracy(suffix) for suffix in suffixes]
+    official_accuracies = [_official_accuracy(suffix) for suffix in suffixes]
     return Measures.of(
-        *map(_accuracy, suffixes),
-        *map(_official_accuracy, suffixes),
+        *accuracies,
+        *official_accuracies,
         tie_rate(
             "Share of rows by scores in which several captions have the highest score.",
             scopes=FOLDS,
@@ -124,39 +147,51 @@ def _choice(*suffixes: str) -> Measures:
     )
 
 
-MATCHING, RANKING = _choice(""), _choice(*_WINNERS)
+MATCHING = _choice_measures("")
+RANKING = _choice_measures(*_WINNERS)
+
+# --- explanations: Table 5, and our ExplanationScore ---
+
+SCHEME = Scheme(thresholds("explained", (0.0, 0.53, 0.60), "figlang_tasks", "all"), headline="")
+"""Our metrics of explanation scores, with V-FLUTE's thresholds.
+
+No label is asked for: the label of a row counts as right if there is an explanation.
+"""
 
 
 def _corpus_bleu(records: Sequence[ExplanationRecord]) -> Statistic:
-    """BLEU-4 of all explanations together."""
+    """BLEU-4 of all explanations, taken together as one corpus."""
     sums = [record["bleu_sums"] for record in records]
     return grouped(map(unit_of, records), sums, overlap.corpus_bleu4)
 
 
-SCHEME = Scheme(thresholds("explained", (0.0, 0.53, 0.60), "figlang_tasks", "all"), headline="")
-"""Of explanations alone, with the thresholds of V-FLUTE: a row is right if there is an
-explanation.
-"""
+def _rouge_l(record: ExplanationRecord) -> float:
+    """ROUGE-L F1 of an explanation, 0 to 1."""
+    return float(record["rouge_l"])
 
 
-def _of_explanations() -> Iterator[Measure]:
-    """The measures of explanation scores: no label is asked for, so those of labels say nothing
-    here.
-    """
-    least_scores = {threshold.name: threshold.at for threshold in SCHEME.thresholds}
+def _score_measures() -> list[Measure]:
+    """The measures of explanation scores, without those of labels, which no one asks for here."""
+    least_score_by_metric = {threshold.name: threshold.at for threshold in SCHEME.thresholds}
+    label_metrics = ("acc", PARSE_DISAGREEMENT.name)
+    measures: list[Measure] = []
     for measure in explained_measures(SCHEME, FOLDS):
-        if measure.name in least_scores:
-            least_score = least_scores[measure.name]
-            description = "Share of outputs with an explanation."
-            if least_score > 0:
-                description = (
-                    f"Share of outputs with an explanation that scores at least {least_score:g}."
-                )
-            yield replace(measure, description=description, in_table=False)
+        if measure.name in label_metrics:
+            continue
+        if measure.name in least_score_by_metric:
+            description = _share_description(least_score_by_metric[measure.name])
+            measure = replace(measure, description=description, in_table=False)
         elif measure.name == MEAN_SCORE:
-            yield replace(measure, description="Mean score of the explanations.")
-        elif measure.name not in ("acc", PARSE_DISAGREEMENT.name):
-            yield measure
+            measure = replace(measure, description="Mean score of the explanations.")
+        measures.append(measure)
+    return measures
+
+
+def _share_description(least_score: float) -> str:
+    """What a share of explanations that score at least so much says, in a sentence."""
+    if least_score == 0:
+        return "Share of outputs with an explanation."
+    return f"Share of outputs with an explanation that scores at least {least_score:g}."
 
 
 EXPLANATION = Measures.of(
@@ -172,9 +207,9 @@ EXPLANATION = Measures.of(
         "rouge_l",
         description="Mean ROUGE-L F1 of the explanations, without stemming.",
         source=_TABLE_5,
-        value_of_record=lambda record: float(record["rouge_l"]),
+        value_of_record=_rouge_l,
         scopes=FOLDS,
         interval=BOOTSTRAP,
     ),
-    *_of_explanations(),
+    *_score_measures(),
 )

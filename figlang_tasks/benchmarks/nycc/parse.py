@@ -1,9 +1,9 @@
-"""From a model's words to a letter or an explanation, by the rules of the released scripts.
+"""The released rules that extract a letter or an explanation from a model's output.
 
 Source: jmhessel/caption_contest_corpus at d5f68b6, ``gpt4/gpt4_from_description.py`` (from a
 description) and ``lite_llm_leaderboard/run_leaderboard_inference.py`` (from pixels), with their
 defects. What they do last is left out: a letter that no rule finds is asked of a second model and
-then drawn at random (description), or is E of five and B of two (pixels, :data:`DEFAULTS`).
+then drawn at random (description), or is E of five and B of two (pixels, `DEFAULTS`).
 """
 
 from __future__ import annotations
@@ -16,87 +16,143 @@ from figlang_tasks.answers.text import Answer
 from figlang_tasks.answers.thoughts import EXPLAINED, explanation_in_thought
 from figlang_tasks.answers.verdict import Read, find_answer
 
-DEFAULTS = {5: "E", 2: "B"}
-"""What the script for pixels takes where it finds no letter, by the number of options."""
+_LETTERS = "ABCDE"
 
-_AT_THE_END = (
-    "Answer:\\s*",
-    "(?:My final answer is|I finally choose|In conclusion, [^.!?]*answer is)\\s+",
-    "(?:Therefore|Thus|So|Hence|Ultimately),\\s+(?:the answer is|I choose|I select)\\s+",
+DEFAULTS = {5: "E", 2: "B"}
+"""The letter that the script for pixels takes if it finds none, by the number of options."""
+
+_ANNOUNCEMENTS = (
+    r"Answer:\s*",
+    r"(?:My final answer is|I finally choose|In conclusion, [^.!?]*answer is)\s+",
+    r"(?:Therefore|Thus|So|Hence|Ultimately),\s+(?:the answer is|I choose|I select)\s+",
 )
+"""Words before the letter at the end of an output, in the order in which the script for pixels
+looks for them.
+"""
+
+_EXPLANATION_MARK = "Explanation:"
+_OTHER_EXPLANATION_MARKS = (
+    "Here's my best explanation:",
+    "Step 3: Explanation -",
+    "Summary:",
+    "explanation:",
+)
+"""Words that the released script replaces by `_EXPLANATION_MARK`, in this order."""
+
+
+# --- letters ---
 
 
 def parse_official(output: str, options: int, pixels: bool) -> str | None:
-    """The letter that the released rules find.
+    """The letter that the released rules find; None if they find none.
 
     From a description: the one of "Answer: A" to "Answer: E" that occurs, of two options too; none
-    where several do. From pixels: the first "Final Answer: X"; else, at the end of the last
-    paragraph, "Answer: X" or "Therefore, the answer is X" and the like.
+    if several do. From pixels: the first "Final Answer: X"; else, at the end of the last paragraph,
+    "Answer: X" or "Therefore, the answer is X" and the like.
+
+    Args:
+        output: the model's output.
+        options: the number of options, 5 or 2.
+        pixels: whether the model saw the cartoon; otherwise its description.
     """
-    if not pixels:
-        found = [letter for letter in "ABCDE" if f"Answer: {letter}" in output]
-        return found[0] if len(found) == 1 else None
-    letter, last = "([A-E])" if options == 5 else "([AB])", output.split("\n\n")[-1]
-    rules = [(f"Final Answer: {letter}", output)]
-    rules += [(rf"(?:^|[.!?]\s+){words}{letter}(?:\s*[.!?]?)?$", last) for words in _AT_THE_END]
-    return next((match[1] for pattern, text in rules if (match := re.search(pattern, text))), None)
+    return _letter_from_pixels(output, options) if pixels else _letter_from_description(output)
+
+
+def _letter_from_description(output: str) -> str | None:
+    """The only letter that stands behind "Answer: "; None if there is none, or if several do."""
+    letters = [letter for letter in _LETTERS if f"Answer: {letter}" in output]
+    return letters[0] if len(letters) == 1 else None
+
+
+def _letter_from_pixels(output: str, options: int) -> str | None:
+    """The letter of the first rule that finds one in an output; None if none does."""
+    letter_pattern = "([A-E])" if options == 5 else "([AB])"
+    final_answer = re.search(f"Final Answer: {letter_pattern}", output)
+    if final_answer is not None:
+        return final_answer[1]
+    last_paragraph = output.split("\n\n")[-1]
+    for announcement in _ANNOUNCEMENTS:
+        announced_answer = re.search(
+            rf"(?:^|[.!?]\s+){announcement}{letter_pattern}(?:\s*[.!?]?)?$", last_paragraph
+        )
+        if announced_answer is not None:
+            return announced_answer[1]
+    return None
 
 
 def letter(
     output: str | None, options: int, pixels: bool, captions: Sequence[str] | None = None
 ) -> Read[str]:
-    """The letter of an answer: by the released rules, else as the readers of all benchmarks find
-    it; never a guess.
+    """The letter of an answer by the released rules, else by the common reader; never a guess.
 
-    The readers stand in the place of the released script's second model. Thoughts are left out.
+    The common reader (`common`) stands in for the released script's second model. Thoughts are left
+    out.
+
+    Args:
+        output: the model's output; None if there is none.
+        options: the number of options, 5 or 2.
+        pixels: whether the model saw the cartoon; otherwise its description.
+        captions: the options, by which the common reader also knows an answer.
     """
     answer = find_answer(output)
     if isinstance(answer, Read):
         return answer
-    official = parse_official(answer.raw, options, pixels)
+    official_letter = parse_official(answer.raw, options, pixels)
     final_answers = set(re.findall("Final Answer: ([A-E])", answer.raw))
     if len(final_answers) > 1:
-        official = None  # The first may be the prompt's, repeated; our reader takes the last.
-    if official is not None and ord(official) - ord("A") < options:
-        return Read(official, "read", "official")
+        # The first may be the prompt's, repeated; the common reader takes the last.
+        official_letter = None
+    # The rules for a description look for A to E, also if only A and B are offered.
+    if official_letter is not None and official_letter in _LETTERS[:options]:
+        return Read(official_letter, "read", "official")
     return common(output, options, captions)
 
 
 def common(output: str | None, options: int, captions: Sequence[str] | None = None) -> Read[str]:
-    """The letter of an answer by :func:`figlang_tasks.answers.option.option`, which also knows the
-    captions.
+    """The letter of an answer by the reader of all benchmarks, `figlang_tasks.answers.option`.
+
+    Args:
+        output: the model's output; None if there is none.
+        options: the number of options, 5 or 2.
+        captions: the options, by which the reader also knows an answer.
     """
     reading = option(output, options, texts=captions)
-    letter_read = None if reading.value is None else "ABCDE"[reading.value]
-    return Read(letter_read, reading.status, reading.rule)
+    if reading.value is None:
+        return Read(None, reading.status, reading.rule)
+    return Read(_LETTERS[reading.value], reading.status, reading.rule)
+
+
+# --- explanations ---
 
 
 def explanation(output: str | None) -> Read[str]:
-    """The explanation in an answer, by the released rules: what stands behind the first
-    "Explanation:", up to a second.
+    """The explanation in an answer by the released rules; its value is None or "" if there is none.
 
-    Without one it is the whole answer. Where that is nothing, it is what a thought says that is
-    meant for a reader.
+    It is what stands between the first "Explanation:" and a second one, or the whole answer without
+    one. If that is nothing, it is what a thought says that is meant for a reader.
+
+    Args:
+        output: the model's output; None if there is none.
     """
     answer = find_answer(output)
-    found = answer if isinstance(answer, Read) else _released_explanation(answer)
-    if output is None or found.value:
-        return found
-    in_thought = explanation_in_thought(output)
-    return Read(in_thought, "read", EXPLAINED) if in_thought else found
+    reading = answer if isinstance(answer, Read) else _read_explanation(answer)
+    if output is None or reading.value:
+        return reading
+    explanation = explanation_in_thought(output)
+    if explanation is None:
+        return reading
+    return Read(explanation, "read", EXPLAINED)
 
 
-def _released_explanation(answer: Answer) -> Read[str]:
+def _read_explanation(answer: Answer) -> Read[str]:
+    """The explanation in an answer that is not empty, by the released rules."""
     text = answer.raw
-    for mark in (
-        "Here's my best explanation:",
-        "Step 3: Explanation -",
-        "Summary:",
-        "explanation:",
-    ):
-        text = text.replace(mark, "Explanation:")
-    _, marked, behind = text.partition("Explanation:")
-    if not marked:
+    for mark in _OTHER_EXPLANATION_MARKS:
+        text = text.replace(mark, _EXPLANATION_MARK)
+    if _EXPLANATION_MARK not in text:
         return Read(text, "read", "whole")
-    found = " ".join(behind.split("Explanation:")[0].split())
-    return Read(found, "read", "explanation") if found else Read(None, "unreadable", "explanation")
+    behind_first_mark = text.split(_EXPLANATION_MARK)[1]
+    explanation = " ".join(behind_first_mark.split())
+    if not explanation:
+        return Read(None, "unreadable", "explanation")
+    return Read(explanation, "read", "explanation")

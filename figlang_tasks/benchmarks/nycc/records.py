@@ -1,4 +1,4 @@
-"""The records of the New Yorker Caption Contest; their unit is the contest."""
+"""The records of answers to the New Yorker Caption Contest. Their unit is the contest."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ class ChoiceRecord(SharedFields):
     """The record of a choice among captions.
 
     Attributes:
-        fold: 0 to 4.
+        fold: the cross-validation fold, 0 to 4.
         gold: the right letter.
-        predicted: None: no answer, or several captions have the highest score.
-        predicted_strict: the letter that the common reader alone reads.
-        predicted_official: that of the released rules, which guess one.
-        scores: of the captions; None of an answer in words.
+        predicted: the letter that counts; None without an answer, or if several captions have the
+            highest score.
+        predicted_strict: the letter that the common reader alone reads; None if it reads none.
+        predicted_official: the letter by the released rules, which guess one from pixels; None if
+            they find none.
+        scores: the scores of the captions; None for an answer in words.
     """
 
     fold: int
@@ -30,20 +32,20 @@ class RankingRecord(ChoiceRecord, total=False):
     """The record of a choice between two captions.
 
     Attributes:
-        winner_source: who chose the better one: ``crowd_winner``, or the editors. Matching has
-            none.
+        winner_source: who chose the better one: ``crowd_winner``, or else the editors. Records of
+            matching have none.
     """
 
     winner_source: str
 
 
 class ExplanationRecord(ExplainedRecord):
-    """The record of an explanation. Its labels say whether there is one.
+    """The record of an explanation. Its label says whether there is one.
 
     Attributes:
-        fold: 0 to 4.
-        bleu_sums: the ten numbers that BLEU-4 of a corpus sums.
-        rouge_l: ROUGE-L F1.
+        fold: the cross-validation fold, 0 to 4.
+        bleu_sums: its ten counts, whose sums over explanations give BLEU-4 of a corpus.
+        rouge_l: ROUGE-L F1, 0 to 1.
     """
 
     fold: int

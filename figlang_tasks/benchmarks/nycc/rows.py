@@ -1,9 +1,7 @@
-"""The 30 configurations of the release as documents.
+"""The rows of the New Yorker Caption Contest as documents, from the 30 configurations on the hub.
 
-The name of a configuration is ``matching``, ``ranking`` or ``explanation``, then ``_from_pixels``
-where the description is left out, then ``_1`` to ``_4`` for the other folds. Its folder has one or
-more Parquet files for each split. A task asks for all five folds (``fold=all``) or for one of them
-(``fold=3``).
+The folder of a configuration (`configurations`) has one or more Parquet files for each split. A
+task asks for all five folds (``fold=all``) or for one of them (``fold=3``).
 """
 
 from __future__ import annotations
@@ -17,7 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 from loguru import logger
 
-from figlang_tasks.benchmarks.nycc.configurations import ALL, DESCRIPTION, Config, config, configs
+from figlang_tasks.benchmarks.nycc.configurations import (
+    ALL,
+    DESCRIPTION,
+    Configuration,
+    fold_names,
+    parse_name,
+)
 from figlang_tasks.benchmarks.nycc.counts import SEEN, TEST, count_of
 from figlang_tasks.core import hub, images, parquet_files, row_files
 from figlang_tasks.core.benchmark import source_of
@@ -29,218 +33,328 @@ from figlang_tasks.core.request import Request
 if TYPE_CHECKING:
     import datasets
 
+    from figlang_tasks.scoring.task import Document
+
 OPTIONS = {"matching": "ABCDE", "ranking": "AB", "explanation": ""}
+"""The letters of the captions that a task offers; "" for explanation, which offers no choice."""
+
+
+# --- test rows ---
+
+
+def documents(request: Request, check_images: bool) -> datasets.Dataset:
+    """The rows for a request such as ``NYCC,config=matching,fold=all`` (see `load`)."""
+    return load(request.dataset, request["config"], request["fold"], check_images)
 
 
 @hub.cached(maxsize=8)
 def load(dataset: str, name: str, fold: str = ALL, check_images: bool = True) -> datasets.Dataset:
-    """The test rows of one fold, or of all, as documents.
+    """The test rows of one fold, or of all folds one after the other, as documents.
 
-    `family` is the contest, whose captions are not independent; `candidates` are as the paper gives
-    them to CLIP; `label` is a letter, or the reference explanation.
+    Beside what `_document` makes of a row they have:
+
+    - ``dataset``, ``config``, ``fold``, ``revision``: where the row is from.
+    - ``data``: what identifies the texts of all rows (`DataId`).
+
+    Args:
+        dataset: ``NYCC``.
+        name: a configuration without a fold.
+        fold: 0 to 4, or `ALL`.
+        check_images: whether to decode every picture, which finds damaged ones.
+
+    Raises:
+        PartMissing: a split is missing.
+        DataError: there is no such configuration, or rows have faults.
     """
     import datasets
 
-    folds = [_fold(dataset, each, check_images) for each in configs({"config": name, "fold": fold})]
+    names = fold_names({"config": name, "fold": fold})
+    folds = [_load_fold(dataset, fold_name, check_images) for fold_name in names]
     if len(folds) == 1:
         return folds[0]
-    known = [DataId.parse(each[0]["data"]) for each in folds]
-    digest = hashlib.sha256("\n".join(each.digest for each in known).encode()).hexdigest()[:12]
-    data = str(replace(known[0], part=f"{name}_{ALL}", digest=digest))
-    found = datasets.concatenate_datasets([each.remove_columns("data") for each in folds])
-    return found.add_column("data", [data] * len(found))
+
+    data_ids = [DataId.parse(fold_rows[0]["data"]) for fold_rows in folds]
+    digests = "\n".join(data_id.digest for data_id in data_ids)
+    digest = hashlib.sha256(digests.encode()).hexdigest()[:12]
+    data = str(replace(data_ids[0], part=f"{name}_{ALL}", digest=digest))
+    all_rows = datasets.concatenate_datasets(
+        [fold_rows.remove_columns("data") for fold_rows in folds]
+    )
+    return all_rows.add_column("data", [data] * len(all_rows))
 
 
-def documents(request: Request, check_images: bool) -> datasets.Dataset:
-    """The documents for a request, as ``NYCC,config=matching,fold=all``; errors as of `load`."""
-    return load(request.dataset, request["config"], request["fold"], check_images)
-
-
-def _fold(dataset: str, name: str, check_images: bool) -> datasets.Dataset:
+def _load_fold(dataset: str, name: str, check_images: bool) -> datasets.Dataset:
+    """The test rows of a configuration, which is one fold, as documents."""
     import datasets
 
-    of = config(name)
-    table, revision = _table(dataset, name, "test")
+    configuration = parse_name(name)
+    table, revision = _read_split(dataset, name, "test")
 
-    def document(row: Mapping[str, Any], where: str) -> dict[str, Any]:
-        made = _document(row, where, of)
+    def make_document(row: Mapping[str, Any], location: str) -> dict[str, object]:
+        """The document of a row; raises a `DataError` if texts or picture have a fault."""
+        document = _document(row, location, configuration)
         if check_images:
-            images.check(row["image"], where)
-        return made
+            images.check(row["image"], location)
+        return document
 
-    places = ((f"{dataset}/{name}, test row {number}", row) for number, row in enumerate(table))
-    found, faults = row_files.validate_rows(
-        places, document, lambda made: f"instance_id {made['id']}"
-    )
-    row_files.raise_first_fault([*faults, *_other_number(dataset, name, len(table))], "nycc")
-    common: dict[str, Any] = {
+    def unique_key(document: Mapping[str, object]) -> str:
+        """What two rows must not share."""
+        return f"instance_id {document['id']}"
+
+    located_rows = ((f"{dataset}/{name}, test row {index}", row) for index, row in enumerate(table))
+    row_documents, faults = row_files.validate_rows(located_rows, make_document, unique_key)
+    faults = [*faults, *_row_count_faults(dataset, name, len(table))]
+    row_files.raise_first_fault(faults, "nycc")
+
+    origin = {
         "dataset": dataset,
         "config": name,
-        "fold": of.fold,
+        "fold": configuration.fold,
         "revision": revision,
+        "data": str(DataId(dataset, name, digest_of_rows(row_documents), revision)),
     }
-    common["data"] = str(DataId(dataset, name, digest_of_rows(found), revision))
-    documents = datasets.Dataset.from_list([common | made for made in found])
+    documents = datasets.Dataset.from_list([{**origin, **document} for document in row_documents])
     return documents.cast_column("image", datasets.Image(decode=False))
 
 
-def _other_number(dataset: str, name: str, rows: int) -> list[str]:
-    """Faults of the number of test rows; warns if it differs from one that was only inferred."""
+def _row_count_faults(dataset: str, name: str, row_count: int) -> list[str]:
+    """The fault of a wrong number of test rows; logs a warning if the right one is only inferred.
+
+    Args:
+        dataset: ``NYCC``.
+        name: a configuration.
+        row_count: how many test rows it has.
+    """
     expected = count_of(name)
-    if rows != expected and name in SEEN:
+    if row_count == expected:
+        return []
+    if name in SEEN:
         return [
-            f"{dataset}/{name} has {rows} test rows, the published one has {expected}."
+            f"{dataset}/{name} has {row_count} test rows, the published one has {expected}."
             f" {hub.USE_THE_RELEASE}"
         ]
-    if rows != expected:
-        logger.warning(
-            f"figlang_tasks: {dataset}/{name} has {rows} test rows, where {expected} were expected."
-            " The hub's pages do not show this number: it was inferred from other folds and may be"
-            " wrong (docs/cards/nycc.md)"
-        )
+    logger.warning(
+        f"figlang_tasks: {dataset}/{name} has {row_count} test rows, where {expected} were"
+        " expected. The hub's pages do not show this number: it was inferred from other folds and"
+        " may be wrong (docs/cards/nycc.md)"
+    )
     return []
 
 
 @hub.cached(maxsize=8)
-def _table(dataset: str, name: str, split: str) -> tuple[datasets.Dataset, str]:
-    """The rows of a split, pictures undecoded, and the revision that was read; a `DataError` if
-    they are not there.
+def _read_split(dataset: str, name: str, split: str) -> tuple[datasets.Dataset, str]:
+    """The rows of a split, their pictures undecoded, and the revision that was read.
+
+    Raises:
+        PartMissing: the split is missing.
+        DataError: its files are damaged, or lack a column.
     """
-    columns = list(config(name).columns)
-    found = hub.snapshot(source_of(dataset), [f"{name}/{split}-*.parquet"])
-    where = f"{dataset}/{name}: split {split!r} in {found.folder}"
-    files = parquet_files.split_files(dataset, split, found.folder / name)
+    snapshot = hub.snapshot(source_of(dataset), [f"{name}/{split}-*.parquet"])
+    location = f"{dataset}/{name}: split {split!r} in {snapshot.folder}"
+    files = parquet_files.split_files(dataset, split, snapshot.folder / name)
     if not files:
         raise PartMissing(
-            f"{where}: there is no file {name}/{split}-*.parquet. {hub.USE_THE_RELEASE}"
+            f"{location}: there is no file {name}/{split}-*.parquet. {hub.USE_THE_RELEASE}"
         )
-    table = parquet_files.read_parquet(files, columns, where)
-    return images.undecoded(table, where), found.revision
+    table = parquet_files.read_parquet(files, parse_name(name).columns, location)
+    return images.undecoded(table, location), snapshot.revision
 
 
-def _document(row: Mapping[str, Any], where: str, of: Config) -> dict[str, Any]:
-    """A row of the release as a document; a `DataError` if it is not valid."""
-    row_id, label = (row_files.text(row, column, where) for column in ("instance_id", "label"))
-    where, letters, choices = f"{where} ({row_id})", OPTIONS[of.task], row["caption_choices"]
-    captions = choices if letters else [choices]
-    whole = isinstance(captions, list) and all(
-        isinstance(caption, str) and caption.strip() for caption in captions
-    )
-    if not whole or len(captions) != max(1, len(letters)):
-        wanted = f"{len(letters)} texts" if letters else "a text"
-        raise DataError(f"{where}: caption_choices is {row_files.brief(choices)}, must be {wanted}")
-    for caption in captions:
-        row_files.require_no_placeholder(caption, "caption_choices", where)
+# --- a row as a document ---
+
+
+def _document(
+    row: Mapping[str, Any], location: str, configuration: Configuration
+) -> dict[str, object]:
+    """A row of the release as a document; raises a `DataError` with the first fault.
+
+    - ``id``, ``image``, ``label``: as released; the label is a letter or the explanation.
+    - ``captions``: the options; for explanation the caption alone.
+    - ``family``: the contest. Rows of one contest depend on each other.
+    - ``candidates``: the captions as the paper gives them to CLIP; for matching and ranking.
+    - ``claim``, ``explanation``, ``report_group``: for explanation, what its scoring needs.
+    - ``winner_source``: for ranking, who chose the better caption.
+    - ``location``, ``description``, ``uncanny_description``, ``entities``: what describes the
+      cartoon, unless the model sees it.
+
+    Args:
+        row: the row.
+        location: configuration, split and number of the row, for messages.
+        configuration: the configuration that it is of.
+    """
+    row_id = row_files.text(row, "instance_id", location)
+    label = row_files.text(row, "label", location)
+    location = f"{location} ({row_id})"
+    letters = OPTIONS[configuration.task]
+    captions = _captions(row["caption_choices"], letters, location)
     if letters and label not in tuple(letters):
         raise DataError(
-            f"{where}: label is {row_files.brief(label)}, must be one of {', '.join(letters)}"
+            f"{location}: label is {row_files.brief(label)}, must be one of {', '.join(letters)}"
         )
-    made: dict[str, Any] = {
+
+    document: dict[str, object] = {
         "id": row_id,
         "image": row["image"],
         "captions": captions,
         "label": label,
+        "family": f"contest {row['contest_number']}",
     }
-    made["family"] = f"contest {row['contest_number']}"
     if letters:
-        made["candidates"] = [render("nycc/clip.jinja", caption=caption) for caption in captions]
+        candidates = [render("nycc/clip.jinja", caption=caption) for caption in captions]
+        document["candidates"] = candidates
     else:
-        made |= {"claim": choices, "explanation": label, "report_group": "nycc"}
-    if of.task == "ranking":
-        made["winner_source"] = row_files.text(row, "winner_source", where)
-    if not of.pixels:
+        document["claim"] = captions[0]
+        document["explanation"] = label
+        document["report_group"] = "nycc"
+    if configuration.task == "ranking":
+        document["winner_source"] = row_files.text(row, "winner_source", location)
+    if not configuration.from_pixels:
         for name, column in DESCRIPTION.items():
-            row_files.text(row, column, where, optional=True)
-            made[name] = row[column] or ""  # with its white space, as released
-        if not isinstance(row["entities"], list) or not all(
-            isinstance(url, str) for url in row["entities"]
-        ):
-            found = row_files.brief(row["entities"])
-            raise DataError(
-                f"{where}: entities is {found}, must be a list of links. {hub.USE_THE_RELEASE}"
-            )
-        made["entities"] = [entity(url, where) for url in row["entities"]]
-        for name in made["entities"]:
-            row_files.require_no_placeholder(name, "entities", where)
-    return made
+            row_files.text(row, column, location, optional=True)  # raises an error for a fault
+            document[name] = row[column] or ""  # with its white space, as released
+        document["entities"] = _entities(row["entities"], location)
+    return document
 
 
-def entity(url: str, where: str) -> str:
-    """The name in a link to Wikipedia, cleaned exactly as the released script does; a `DataError`
-    if it is none.
+def _captions(caption_choices: Any, letters: str, location: str) -> list[str]:
+    """The captions of a row, one for each letter, or the only one without letters.
+
+    Raises:
+        DataError: they are not so many texts, or hold a placeholder of a picture.
     """
-    text = (
-        url.split("#")[0]
-        .replace("&redirect=no", "")
-        .replace("https://en.wikipedia.org/?title=", "/wiki/")
-    )
-    if "/wiki/" not in text:
+    # The release has a list for matching and ranking, and a text for explanation.
+    captions: list[str] = caption_choices if letters else [caption_choices]
+    is_complete = isinstance(captions, list) and len(captions) == max(1, len(letters))
+    if not is_complete or not all(_is_filled_text(caption) for caption in captions):
+        expected = f"{len(letters)} texts" if letters else "a text"
         raise DataError(
-            f"{where}: entities holds {url!r}, which is no page of Wikipedia. {hub.USE_THE_RELEASE}"
+            f"{location}: caption_choices is {row_files.brief(caption_choices)}, must be {expected}"
         )
-    text = (
-        text.split("/wiki/")[1]
-        .replace("%27s", "'")
-        .replace("(disambiguation)", "")
-        .replace("_", " ")
-    )
-    return " ".join(text.split())
+    for caption in captions:
+        row_files.require_no_placeholder(caption, "caption_choices", location)
+    return captions
 
 
-def exemplars(dataset: str, name: str, row_id: str, shots: int, seed: int) -> list[dict[str, Any]]:
-    """Training rows to show before the question of a row: as released, one of each of `shots`
-    contests.
+def _is_filled_text(caption: object) -> bool:
+    """Whether a caption is a text with more than white space."""
+    return isinstance(caption, str) and caption.strip() != ""
 
-    The draw depends on the seed and the row's id, not on the order of rows.
+
+def _entities(links: object, location: str) -> list[str]:
+    """The names of the entities in a cartoon, from links to their pages of Wikipedia.
+
+    Raises:
+        DataError: these are no such links, or a name holds a placeholder of a picture.
     """
-    table, _ = _table(dataset, name, "train")
-    contests = _contests(dataset, name)
-    if shots > len(contests):
+    if not isinstance(links, list) or not all(isinstance(link, str) for link in links):
         raise DataError(
-            f"{dataset}/{name}: {shots} exemplars asked for; there are {len(contests)} train"
-            " contests"
+            f"{location}: entities is {row_files.brief(links)}, must be a list of links."
+            f" {hub.USE_THE_RELEASE}"
+        )
+    names = [entity(link, location) for link in links]
+    for name in names:
+        row_files.require_no_placeholder(name, "entities", location)
+    return names
+
+
+def entity(url: str, location: str) -> str:
+    """The name in a link to a page of Wikipedia, cleaned exactly as the released script does.
+
+    Raises:
+        DataError: the link is to no page of Wikipedia.
+    """
+    page = url.split("#")[0].replace("&redirect=no", "")
+    page = page.replace("https://en.wikipedia.org/?title=", "/wiki/")
+    if "/wiki/" not in page:
+        raise DataError(
+            f"{location}: entities holds {url!r}, which is no page of Wikipedia."
+            f" {hub.USE_THE_RELEASE}"
+        )
+    name = page.split("/wiki/")[1].replace("%27s", "'")
+    name = name.replace("(disambiguation)", "").replace("_", " ")
+    return " ".join(name.split())
+
+
+# --- training rows, of which exemplars are drawn ---
+
+
+def exemplars(dataset: str, name: str, row_id: str, shots: int, seed: int) -> list[Document]:
+    """Training rows to show before the question of a row, one of each of `shots` contests.
+
+    The released script draws them for each row, too. The draw depends on the seed and the row's id,
+    not on the order of rows.
+
+    Args:
+        dataset: ``NYCC``.
+        name: the configuration of the row.
+        row_id: the id of the row.
+        shots: how many exemplars.
+        seed: the seed of the draw.
+
+    Raises:
+        PartMissing: the training rows are missing.
+        DataError: they are of too few contests, or a drawn row has a fault.
+    """
+    table, _ = _read_split(dataset, name, "train")
+    indices_by_contest = _indices_by_contest(dataset, name)
+    if shots > len(indices_by_contest):
+        raise DataError(
+            f"{dataset}/{name}: {shots} exemplars asked for; there are {len(indices_by_contest)}"
+            " train contests"
         )
     generator = random.Random(f"{seed}/{row_id}")
-    numbers = [
-        generator.choice(contests[contest]) for contest in generator.sample(sorted(contests), shots)
-    ]
-    return [
-        _document(table[number], f"{dataset}/{name}, train row {number}", config(name))
-        for number in numbers
-    ]
+    row_indices: list[int] = []
+    for contest in generator.sample(sorted(indices_by_contest), shots):
+        row_indices.append(generator.choice(indices_by_contest[contest]))
+
+    configuration = parse_name(name)
+    drawn_rows: list[Document] = []
+    for row_index in row_indices:
+        location = f"{dataset}/{name}, train row {row_index}"
+        drawn_rows.append(_document(table[row_index], location, configuration))
+    return drawn_rows
 
 
 def check_exemplars(dataset: str, name: str) -> None:
-    """Check the training rows of a configuration, of which each may become an exemplar; pictures
-    are not opened.
+    """Check the training rows of a configuration, any of which may become an exemplar.
+
+    Pictures are not opened.
+
+    Raises:
+        PartMissing: the training rows are missing.
+        DataError: rows have faults; its `faults` has them all.
     """
-    table, _ = _table(dataset, name, "train")
-    texts = enumerate(table.remove_columns("image"))
-    rows = (
-        (f"{dataset}/{name}, train row {number}", {**row, "image": None}) for number, row in texts
-    )
-    wanted = config(name)
-    faults = row_files.validate_rows(rows, lambda row, where: _document(row, where, wanted))[1]
+    table, _ = _read_split(dataset, name, "train")
+    rows = table.remove_columns("image")
+    configuration = parse_name(name)
+
+    def make_document(row: Mapping[str, Any], location: str) -> dict[str, object]:
+        """The document of a row without its picture; raises a `DataError` for a fault."""
+        return _document({**row, "image": None}, location, configuration)
+
+    located_rows = ((f"{dataset}/{name}, train row {index}", row) for index, row in enumerate(rows))
+    _, faults = row_files.validate_rows(located_rows, make_document)
     row_files.raise_first_fault(faults, "nycc")
 
 
 def training_faults(dataset: str) -> Iterator[DataError]:
-    """The faults of the training rows that are on this machine."""
-    for task, pixels, fold in itertools.product(
-        TEST, ("", "_from_pixels"), ("", "_1", "_2", "_3", "_4")
-    ):
+    """Yield the faults of the training rows that are on this machine."""
+    fold_suffixes = ("", "_1", "_2", "_3", "_4")
+    for task, pixels, fold in itertools.product(TEST, ("", "_from_pixels"), fold_suffixes):
         try:
             check_exemplars(dataset, f"{task}{pixels}{fold}")
-        except PartMissing:  # they are needed by tasks with exemplars alone
+        except PartMissing:  # Only tasks with exemplars need these rows.
             continue
         except DataError as error:
-            yield from map(DataError, error.faults or [str(error)])
+            for fault in error.faults or [str(error)]:
+                yield DataError(fault)
 
 
 @hub.cached(maxsize=8)
-def _contests(dataset: str, name: str) -> dict[int, list[int]]:
-    """The training rows of each contest."""
-    found: dict[int, list[int]] = {}
-    for number, contest in enumerate(_table(dataset, name, "train")[0]["contest_number"]):
-        found.setdefault(contest, []).append(number)
-    return found
+def _indices_by_contest(dataset: str, name: str) -> dict[int, list[int]]:
+    """The indices of the training rows of each contest, by the number of the contest."""
+    table, _ = _read_split(dataset, name, "train")
+    indices_by_contest: dict[int, list[int]] = {}
+    for row_index, contest in enumerate(table["contest_number"]):
+        indices_by_contest.setdefault(contest, []).append(row_index)
+    return indices_by_contest

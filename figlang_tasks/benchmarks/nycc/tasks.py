@@ -1,12 +1,26 @@
-"""The kinds of tasks of the New Yorker Caption Contest, and what its task files name in both
-harnesses.
+"""The caption contest's tasks: what a model is asked, and how its answer is judged.
+
+Matching asks which of five captions belongs to a cartoon, ranking which of two is funnier, and
+explanation why a caption is funny. The model sees the cartoon ("from pixels") or reads what people
+wrote about it ("from description").
+
+Source: the New Yorker Caption Contest, arXiv 2209.06293, and the released scripts
+(jmhessel/caption_contest_corpus at d5f68b6). Where they say what, and where it is done here:
+
+- Section 2.1, the three tasks: `MATCHING`, `RANKING` and `EXPLANATION`.
+- The prompts of the released scripts, a chat of several turns: `turns`, ``prompts/nycc``.
+- Five training rows before the question: `Options.num_shots`.
+- ``clip/README.md``, matching scores without training: `choice_record_of_scores`.
+- The rules that read an answer: `figlang_tasks.benchmarks.nycc.parse`.
+- Tables 2 and 5 and ``eval_crossval.py``, the mean of five folds:
+  `figlang_tasks.benchmarks.nycc.measures`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple, TypedDict
 
 from PIL import Image
 from pydantic import Field
@@ -26,17 +40,18 @@ from figlang_tasks.scoring.explained import Explained, explained_record
 from figlang_tasks.scoring.lm_eval import metric_list_for_lm_eval, process_results_for_lm_eval
 from figlang_tasks.scoring.task import Document, MetricValues
 
-SEED = 42  # of the exemplars; the paper's were drawn in the order of its own run
+EXEMPLAR_SEED = 42
+"""The seed of the exemplars. The paper's were drawn in the order of its own run."""
 
 
 class Options(TaskOptions):
     """Options of a task: the keys of ``lmms_eval_specific_kwargs`` in its YAML file.
 
     Attributes:
-        num_shots: exemplars before the question, drawn anew for each row; with them no reasoning is
-            asked for.
-        scorer: explanation scorer (`scoring.explanations`); None takes ours for V-FLUTE,
-            ``$FIGLANG_SCORER`` any.
+        num_shots: how many exemplars stand before the question, drawn anew for each row. With them
+            no reasoning is asked for.
+        scorer: the name of the explanation scorer (`figlang_tasks.scoring.explanations`); None
+            takes V-FLUTE's. The environment variable ``FIGLANG_SCORER`` overrides it.
     """
 
     OF: ClassVar[str] = "NYCC"
@@ -46,147 +61,234 @@ class Options(TaskOptions):
 
 
 def preflight(config: Mapping[str, Any], request: Request) -> None:
-    """Draw exemplars and fetch the scorer's weights; see `Task.preflight`."""
-    for options in Options.blocks(config):
-        for name in configurations.configs(request) if options.num_shots else ():
-            rows.check_exemplars(request.dataset, name)
-            rows.exemplars(request.dataset, name, "", options.num_shots, SEED)
-        if configurations.config(request["config"]).task == "explanation":
-            explanations.preflight(
-                request.dataset, options.scorer, required=config.get("needs_scorer", False)
-            )
+    """Check the options of a task file, its exemplars and its scorer (`Task.preflight`).
 
+    Args:
+        config: the task file as a dict.
+        request: its ``dataset_name``.
 
-def turns(doc: Document, kwargs: Kwargs) -> list[tuple[str, str, Document | None]]:
-    """The prompt as the released scripts build it: role, text, and the document whose cartoon
-    follows, of each turn.
+    Raises:
+        DataError: the training rows are missing, too few or have faults.
+        ValueError: an option is not valid, or the scorer is not to be had.
     """
-    of = configurations.config(doc["config"])
-    shots = doc.get("num_shots") or Options.of(kwargs).num_shots  # in lm-eval documents have it
-    values = {"task": of.task, "pixels": of.pixels, "direct": bool(shots)}
-    found: list[tuple[str, str, Document | None]] = [
-        ("system", render("nycc/system.jinja", **values), None)
-    ]
-    task = render("nycc/task.jinja", **values)
-    examples = (
-        rows.exemplars(doc["dataset"], doc["config"], doc["id"], shots, SEED) if shots else []
+    asks_for_explanation = configurations.parse_name(request["config"]).task == "explanation"
+    for options in Options.blocks(config):
+        if options.num_shots:
+            for name in configurations.fold_names(request):
+                rows.check_exemplars(request.dataset, name)
+                # Raises an error if there are fewer contests than exemplars, whatever the row.
+                rows.exemplars(request.dataset, name, "", options.num_shots, EXEMPLAR_SEED)
+        if asks_for_explanation:
+            needs_scorer = config.get("needs_scorer", False)
+            explanations.preflight(request.dataset, options.scorer, required=needs_scorer)
+
+
+# --- the question ---
+
+
+class Turn(NamedTuple):
+    """A turn of the chat that is the prompt.
+
+    Attributes:
+        role: ``system``, ``user`` or ``assistant``.
+        text: what is said.
+        pictured_row: the row whose cartoon follows the text; None if none does.
+    """
+
+    role: str
+    text: str
+    pictured_row: Document | None = None
+
+
+class _PromptSettings(TypedDict):
+    """What the templates in ``prompts/nycc`` depend on beside the row.
+
+    Attributes:
+        task: matching, ranking or explanation.
+        pixels: whether the model sees the cartoon.
+        direct: whether it is to answer without reasoning, as it is with exemplars.
+    """
+
+    task: str
+    pixels: bool
+    direct: bool
+
+
+def turns(doc: Document, kwargs: Kwargs) -> list[Turn]:
+    """The prompt as the released scripts build it, turn by turn; the last one is the question.
+
+    Without exemplars the task is a turn of its own, which the assistant accepts. With exemplars the
+    task stands before the first of them, and each is followed by its answer.
+
+    Args:
+        doc: the row.
+        kwargs: the options of the task file.
+    """
+    configuration = configurations.parse_name(doc["config"])
+    # In lm-eval documents hold the option, as task functions get nothing else.
+    num_shots = doc.get("num_shots") or Options.of(kwargs).num_shots
+    settings = _PromptSettings(
+        task=configuration.task, pixels=configuration.from_pixels, direct=bool(num_shots)
     )
-    if not shots:
-        found += [("user", task, None), ("assistant", render("nycc/reply.jinja", **values), None)]
-    for number, each in enumerate([*examples, doc]):
-        told = {
-            name: each[name]
-            for name in ("captions", *configurations.DESCRIPTION, "entities")
-            if name in each
-        }
-        text = render("nycc/question.jinja", **values, **told, another=number > 0)
-        text = f"{task}\n\n{text}" if shots and not number else text
-        found.append(("user", text, each if of.pixels else None))
-        if each is not doc:
-            found.append(
-                ("assistant", render("nycc/answer.jinja", **values, label=each["label"]), None)
-            )
-    return found
+    chat = [Turn("system", render("nycc/system.jinja", **settings))]
+    task = render("nycc/task.jinja", **settings)
+    if not num_shots:
+        chat.append(Turn("user", task))
+        chat.append(Turn("assistant", render("nycc/reply.jinja", **settings)))
+        chat.append(_question(doc, settings))
+        return chat
+
+    exemplars = rows.exemplars(doc["dataset"], doc["config"], doc["id"], num_shots, EXEMPLAR_SEED)
+    for index, exemplar in enumerate(exemplars):
+        question = _question(exemplar, settings, has_exemplars_before=index > 0)
+        if index == 0:
+            question = question._replace(text=f"{task}\n\n{question.text}")
+        answer = render("nycc/answer.jinja", **settings, label=exemplar["label"])
+        chat.append(question)
+        chat.append(Turn("assistant", answer))
+    chat.append(_question(doc, settings, has_exemplars_before=True))
+    return chat
+
+
+def _question(
+    doc: Document, settings: _PromptSettings, *, has_exemplars_before: bool = False
+) -> Turn:
+    """The question about a row, with its cartoon if the model sees it."""
+    texts: dict[str, Any] = {}
+    for name in ("captions", *configurations.DESCRIPTION, "entities"):
+        if name in doc:
+            texts[name] = doc[name]
+    text = render("nycc/question.jinja", **settings, **texts, another=has_exemplars_before)
+    return Turn("user", text, pictured_row=doc if settings["pixels"] else None)
 
 
 def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
-    """The prompt as one text; where there are several pictures ``<image>`` marks the place of
-    each.
-    """
+    """The whole prompt as one text; ``<image>`` marks where each picture belongs, if several."""
     return render("nycc/text.jinja", turns=turns(doc, lmms_eval_specific_kwargs))
 
 
 def shown_texts(doc: Document) -> list[str]:
-    """The texts of a row in its question, in this order: what describes the cartoon, if anything
-    does, and captions.
+    """The texts of a row in its question, in this order, by which a next question is recognized.
+
+    What describes the cartoon comes first, if anything does, and then the captions.
     """
-    described = [doc[name] for name in configurations.DESCRIPTION if name in doc]
-    entities = [", ".join(doc["entities"])] if "entities" in doc else []
-    return [*described, *entities, *doc["captions"]]
+    texts = [doc[name] for name in configurations.DESCRIPTION if name in doc]
+    if "entities" in doc:
+        texts.append(", ".join(doc["entities"]))
+    return [*texts, *doc["captions"]]
 
 
 def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[Image.Image]:
-    """The cartoons in prompt order, each RGB; none where descriptions stand in the prompt."""
-    return [
-        _picture(shown) for *_, shown in turns(doc, lmms_eval_specific_kwargs) if shown is not None
-    ]
+    """The cartoons as RGB in prompt order; none if descriptions stand in the prompt."""
+    pictures: list[Image.Image] = []
+    for turn in turns(doc, lmms_eval_specific_kwargs):
+        if turn.pictured_row is not None:
+            pictures.append(_picture(turn.pictured_row))
+    return pictures
 
 
 def doc_to_messages(
     doc: Document, lmms_eval_specific_kwargs: Kwargs = None
 ) -> list[dict[str, Any]]:
     """The prompt as chat turns of system, user and assistant; a cartoon follows its question."""
-    messages = []
-    for role, text, shown in turns(doc, lmms_eval_specific_kwargs):
-        pictures = [] if shown is None else [{"type": "image", "url": _picture(shown)}]
-        messages.append({"role": role, "content": [{"type": "text", "text": text}, *pictures]})
+    messages: list[dict[str, Any]] = []
+    for turn in turns(doc, lmms_eval_specific_kwargs):
+        content: list[dict[str, Any]] = [{"type": "text", "text": turn.text}]
+        if turn.pictured_row is not None:
+            content.append({"type": "image", "url": _picture(turn.pictured_row)})
+        messages.append({"role": turn.role, "content": content})
     return messages
 
 
-def _picture(shown: Document) -> Image.Image:
-    return images.decode(shown["image"], f"NYCC {shown['id']}")
+def _picture(doc: Document) -> Image.Image:
+    """The cartoon of a row as RGB."""
+    return images.decode(doc["image"], f"NYCC {doc['id']}")
 
 
 def doc_to_target(doc: Document, label: str = "") -> str:
-    """The right answer, or another one, in the form that is asked for."""
-    of = configurations.config(doc["config"])
-    return render(
-        "nycc/answer.jinja",
-        task=of.task,
-        pixels=of.pixels,
-        direct=False,
-        label=label or doc["label"],
+    """An answer in the form that is asked for without exemplars.
+
+    Args:
+        doc: the row.
+        label: the letter, or the explanation, that the answer gives; "" for the right one.
+    """
+    configuration = configurations.parse_name(doc["config"])
+    settings = _PromptSettings(
+        task=configuration.task, pixels=configuration.from_pixels, direct=False
     )
+    return render("nycc/answer.jinja", **settings, label=label or doc["label"])
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
-    """The possible answers to `doc` by label, and the right label.
+    """What the models ``figlang_random`` and ``figlang_majority`` may answer, and the right label.
 
-    There is no chance level of explanations: the baselines say nothing, which scores 0.
+    Explanations have no chance level: the models answer with "", which scores 0.
+
+    Returns:
+        An answer for each letter, by letter; and the letter that is right.
     """
-    letters = rows.OPTIONS[configurations.config(doc["config"]).task]
-    return (
-        ({letter: doc_to_target(doc, letter) for letter in letters}, doc["label"])
-        if letters
-        else ({"": ""}, "")
-    )
+    letters = rows.OPTIONS[configurations.parse_name(doc["config"]).task]
+    if not letters:
+        return {"": ""}, ""
+    return {letter: doc_to_target(doc, letter) for letter in letters}, doc["label"]
+
+
+# --- the judgement ---
 
 
 def lm_eval_process_results(doc: Document, results: Sequence[str]) -> MetricValues:
-    """The record of one output and its numbers for lm-eval."""
+    """Judge an answer for lm-eval: its record, and its number for each metric.
+
+    Args:
+        doc: the row.
+        results: the outputs of the model, of which the first one is read.
+    """
     return process_results_for_lm_eval(doc, results, doc_to_text, shown_texts)
 
 
 def choice_record(doc: Document, output: str | None) -> RankingRecord:
-    """The record of a choice in words; no answer is a wrong answer."""
-    pixels, count = configurations.config(doc["config"]).pixels, len(doc["captions"])
-    letter = parse.letter(output, count, pixels, doc["captions"])
-    common = parse.common(output, count, doc["captions"]).value
-    official = parse.parse_official(whole(output) or "", count, pixels)
-    if official is None and pixels:
-        official = parse.DEFAULTS[count]
+    """The record of a choice in words; no answer is a wrong answer.
+
+    Args:
+        doc: the row.
+        output: the model's answer; None if there is none.
+    """
+    from_pixels = configurations.parse_name(doc["config"]).from_pixels
+    captions = doc["captions"]
+    options = len(captions)
+    letter = parse.letter(output, options, from_pixels, captions)
+    # The released rules read all that a model wrote, also behind the next question that it
+    # invents.
+    official_letter = parse.parse_official(whole(output) or "", options, from_pixels)
+    if official_letter is None and from_pixels:
+        official_letter = parse.DEFAULTS[options]
+
     record = _choice_record(doc, letter.status, letter.rule)
     record["predicted"] = letter.value
-    record["predicted_strict"] = common
-    record["predicted_official"] = official
+    record["predicted_strict"] = parse.common(output, options, captions).value
+    record["predicted_official"] = official_letter
     return record
 
 
 def choice_record_of_scores(doc: Document, scores: list[float]) -> RankingRecord:
-    """The record of a choice by the highest matching score. A tie at the top is a wrong answer.
+    """The record of a choice by the highest matching score; a tie at the top is a wrong answer.
 
-    Of captions that share the highest score none is the model's choice.
+    Args:
+        doc: the row.
+        scores: the score of each caption, in their order.
     """
-    best = ranking.index_of_best(scores)
-    letter = None if best is None else "ABCDE"[best]
+    best_index = ranking.index_of_best(scores)  # None if several captions have the highest score
+    letter = None if best_index is None else "ABCDE"[best_index]
     record = _choice_record(doc, "scores", "argmax")
-    record["predicted"] = record["predicted_strict"] = record["predicted_official"] = letter
+    record["predicted"] = letter
+    record["predicted_strict"] = letter
+    record["predicted_official"] = letter
     record["scores"] = scores
     return record
 
 
 def _choice_record(doc: Document, status: Status, rule: str) -> RankingRecord:
-    """The record of a choice, as yet without any letter."""
+    """The record of a choice, as yet without letters and scores."""
     record: RankingRecord = {
         "id": doc["id"],
         "data": doc["data"],
@@ -206,17 +308,28 @@ def _choice_record(doc: Document, status: Status, rule: str) -> RankingRecord:
 
 
 def explanation_record(doc: Document, output: str | None) -> ExplanationRecord:
-    """The record of an explanation. Its label says whether there is one: no label is asked for."""
+    """The record of an explanation, with its ROUGE-L and what BLEU-4 needs.
+
+    No label is asked for: the predicted label is 1 if there is an explanation, and 1 is right.
+
+    Args:
+        doc: the row.
+        output: the model's answer; None if there is none.
+    """
+    # Imported here, since only this task needs it.
     from rouge_score.rouge_scorer import RougeScorer
 
+    # The released rules read all that a model wrote, also behind the next question that it
+    # invents.
     explanation = parse.explanation(whole(output))
+    predicted = 1 if explanation.value else None
     reading = Explained(
-        1 if explanation.value else None, explanation.status, explanation.rule, explanation.value
+        predicted, explanation.status, explanation.rule, explanation=explanation.value
     )
     text = explanation.value or ""
-    rouge = RougeScorer(["rougeL"])  # without stemming, as `evaluate` has it
+    rouge = RougeScorer(["rougeL"])  # without stemming, as the package `evaluate` has it
     return {
-        **explained_record(doc, 1, reading, reading.value),
+        **explained_record(doc, gold=1, reading=reading, strict_label=predicted),
         "revision": doc["revision"],
         "fold": doc["fold"],
         "bleu_sums": overlap.bleu_statistics(text, doc["label"]),
@@ -225,46 +338,51 @@ def explanation_record(doc: Document, output: str | None) -> ExplanationRecord:
     }
 
 
-# --- the kinds ---
+# --- the three tasks ---
 
 
-def _asks(task: str) -> Callable[[Request], bool]:
-    """The function of a request that tells whether it is for one of the contest's tasks."""
+def _is_for(task: str) -> Callable[[Request], bool]:
+    """A function that tells whether a request is for a task: ``matching``, say."""
 
     def is_for(request: Request) -> bool:
-        return configurations.config(request["config"]).task == task
+        """Whether the request is for the task."""
+        return configurations.parse_name(request["config"]).task == task
 
     return is_for
 
 
 _task = partial(Task, documents=rows.documents, options=Options, preflight=preflight)
-_choice = partial(
+_choice_task = partial(
     _task, record=choice_record, record_of_scores=choice_record_of_scores, candidates="captions"
 )
 
-MATCHING = _choice(
+MATCHING = _choice_task(
     name="nycc_match",
     description="Which of five captions belongs to the cartoon?",
-    is_for=_asks("matching"),
+    is_for=_is_for("matching"),
     measures=measures.MATCHING,
 )
-RANKING = _choice(
+RANKING = _choice_task(
     name="nycc_rank",
     description="Which of two captions of a cartoon is funnier?",
-    is_for=_asks("ranking"),
+    is_for=_is_for("ranking"),
     measures=measures.RANKING,
 )
 EXPLANATION = _task(
     name="nycc_explain",
     description="Why is the caption of a cartoon funny?",
-    is_for=_asks("explanation"),
+    is_for=_is_for("explanation"),
     record=explanation_record,
     measures=measures.EXPLANATION,
     scheme=measures.SCHEME,
 )
 TASKS = (MATCHING, RANKING, EXPLANATION)
 
-MATCHING_METRICS, RANKING_METRICS = MATCHING.metric_list, RANKING.metric_list
+# What the task files of lmms-eval and lm-eval name.
+MATCHING_METRICS = MATCHING.metric_list
+RANKING_METRICS = RANKING.metric_list
 EXPLANATION_METRICS = EXPLANATION.metric_list
-MATCHING_LM_EVAL, RANKING_LM_EVAL = map(metric_list_for_lm_eval, (MATCHING, RANKING))
+
+MATCHING_LM_EVAL = metric_list_for_lm_eval(MATCHING)
+RANKING_LM_EVAL = metric_list_for_lm_eval(RANKING)
 EXPLANATION_LM_EVAL = metric_list_for_lm_eval(EXPLANATION)

@@ -1,30 +1,39 @@
-"""What NYK-MS offers to choose, and what its records say of a choice: the label, the first answer
-of a question.
+"""The choice that NYK-MS offers a model, for ``figlang judge read``: the label, Yes or No.
+
+A language model reads answers that our rules left unread, and must not know what is right
+(`figlang_tasks.core.choice`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from figlang_tasks.benchmarks.nykms.parse import FIELDS, LABELS
+from figlang_tasks.benchmarks.nykms.parse import FIELDS, LABELS, Answers
 from figlang_tasks.core.choice import Choice, yes_or_no
 from figlang_tasks.core.record import Record
 
 
 def choice_of(record: Record) -> Choice | None:
-    """Yes or No, where the question asks for a label; None where it asks for words."""
-    label = FIELDS[record["question"]][0]
-    if label not in LABELS:
+    """The choice of Yes or No; None if the question of a record asks for words alone."""
+    first_field = FIELDS[record["question"]][0]
+    if first_field not in LABELS:
         return None
-    return METAPHOR if label == "MC" else SARCASM
+    return METAPHOR if first_field == "MC" else SARCASM
 
 
-def _fields(record: Record, label: str) -> Mapping[str, Any]:
-    """The label among the other answers, which stay as they are: words are not read again."""
-    field = FIELDS[record["question"]][0]
-    return {"predicted": {**record["predicted"], field: int(label == "Yes")}}
+def _fields_of_choice(record: Record, label: str) -> Mapping[str, Answers]:
+    """The fields that a record has if the model chose Yes or No; its words stay as they are."""
+    label_field = FIELDS[record["question"]][0]
+    return {"predicted": {**record["predicted"], label_field: int(label == "Yes")}}
 
 
-METAPHOR = Choice("Does the cartoon with its caption contain a metaphor?", yes_or_no, _fields)
-SARCASM = Choice("Does the cartoon with its caption contain sarcasm?", yes_or_no, _fields)
+METAPHOR = Choice(
+    "Does the cartoon with its caption contain a metaphor?",
+    options=yes_or_no,
+    fields=_fields_of_choice,
+)
+SARCASM = Choice(
+    "Does the cartoon with its caption contain sarcasm?",
+    options=yes_or_no,
+    fields=_fields_of_choice,
+)

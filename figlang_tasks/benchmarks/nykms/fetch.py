@@ -1,13 +1,11 @@
-"""What ``figlang data prefetch nykms`` downloads: cartoons and descriptions, which the rows
-name.
-"""
+"""What ``figlang data prefetch nykms`` downloads: the cartoons and descriptions of the contest."""
 
 from __future__ import annotations
 
-from figlang_tasks.benchmarks.nykms import rows
+from figlang_tasks.benchmarks.nykms import contests
 from figlang_tasks.core.hub import Snapshot
 
 
 def fetch() -> Snapshot:
-    """The cartoons and descriptions of the contest dataset, downloaded."""
-    return rows.fetch_contests()
+    """Download the contest dataset, from which rows take their cartoons and descriptions."""
+    return contests.fetch()

@@ -1,4 +1,7 @@
-"""Which rows of NYK-MS models may be fine-tuned on."""
+"""Which rows of NYK-MS a model may be fine-tuned on (`FineTuning`).
+
+They share no caption, description or picture with a row of the evaluation.
+"""
 
 from __future__ import annotations
 

@@ -1,14 +1,12 @@
-"""From a model's words to the answers of NYK-MS by the published post-processing, and the marks of
-gold answers.
+"""NYK-MS's rules that extract answers from a model's output, and the marks of annotated answers.
 
-`parse_official` follows section 3.4 of the paper (arXiv 2409.01037), `read_annotation` its Appendix
-C.
+`parse_official` follows the post-processing of section 3.4 of the paper (arXiv 2409.01037),
+`read_annotation` the annotation rules of its Appendix C.
 """
 
 from __future__ import annotations
 
 import re
-from itertools import zip_longest
 from typing import Literal, NamedTuple, TypeAlias
 
 from figlang_tasks.answers.thoughts import EXPLAINED, explanation_in_thought
@@ -19,28 +17,172 @@ from figlang_tasks.core.errors import DataError
 FIELDS: dict[str, tuple[str, ...]] = {
     "metaphor": ("MC", "MW", "ME"),
     "sarcasm": ("SC", "SW", "ST", "SE"),
-    **{name.lower(): (name,) for name in ("MC", "MW", "ME", "SC", "SW", "ST", "SE")},
+    "mc": ("MC",),
+    "mw": ("MW",),
+    "me": ("ME",),
+    "sc": ("SC",),
+    "sw": ("SW",),
+    "st": ("ST",),
+    "se": ("SE",),
 }
-"""The answers that each question asks for: all about metaphor or sarcasm in one prompt, or a single
-one.
+"""The answers that each question asks for, named as the paper names its seven tasks.
+
+``metaphor`` and ``sarcasm`` are the paper's joint prompts (Table 4), which ask for all of them at
+once. The others ask for a single answer and are ours.
 """
 
 QUESTIONS = tuple(FIELDS)
+JOINT_QUESTIONS = ("metaphor", "sarcasm")
 LABELS = ("MC", "SC")
+"""The answers that are Yes or No. All others are words."""
+
 MARKED_FIELDS = ("MW", "SW", "ST")
+"""The answers whose annotations may have a mark (`read_annotation`)."""
+
 Answers: TypeAlias = dict[str, int | str]
-"""The answers by field (`FIELDS`): 0 or 1 of MC and SC, a text, possibly empty, of the others."""
+"""The answers by field (`FIELDS`): 0 or 1 for MC and SC, a text (perhaps "") for the others."""
 
 
-# --- the published rules ---
+# --- the published post-processing (section 3.4) ---
 
-# "1. ", as in the paper; not the start of "3.5 million"
+# A question number such as "1. ", but not the start of "3.5 million".
 _NUMBER = re.compile(r"\A[ \t]*\d{1,2}\.(?!\d)[ \t]*")
 _YES = re.compile(r"Yes\b")
 _NO = re.compile(r"No\b")
 _QUOTED = re.compile(
     r'["\u201c\u201d\u201e\u00ab\u00bb]([^"\u201c\u201d\u201e\u00ab\u00bb]+)["\u201c\u201d\u00bb\u00ab]'
 )
+_PADDED_LINES = 4
+
+
+def parse_official(output: str | None, question: str) -> Read[Answers]:
+    """The answers by the published post-processing; the value is None if no answer was read.
+
+    What is not read counts as `nothing`. The rules:
+
+    1. The non-empty lines are taken, padded with blank ones to 4. Lines behind the fourth do not
+       count.
+    2. A question number such as ``1. `` is removed from the start of each line.
+    3. ``metaphor`` and ``sarcasm``: the first line "matches the word Yes" if it begins with it, in
+       this spelling (the paper does not say whether it must be all of the line, which would make a
+       No of "Yes." and "Yes, it does"). Then MC (SC) is 1, else 0, and all other answers are empty.
+    4. The second line is the word (MW, SW). If it has double quotation marks, straight or curly,
+       the word is what stands between the first pair of them.
+    5. ``metaphor``: lines 3 and 4, joined by a blank, are ME. ``sarcasm``: line 3 is ST, line 4 is
+       SE.
+
+    The single questions are ours and follow the same rules: ``mc`` and ``sc`` are decided by the
+    first line; ``mw`` and ``sw`` are the first line as in rule 4; ``me``, ``st`` and ``se`` are all
+    lines, joined by blanks. An explanation (``me``, ``se``) may stand in a thought that is meant
+    for a reader, if nothing stands outside.
+
+    Args:
+        output: the model's output; None if there is none.
+        question: a key of `FIELDS`.
+
+    Source: NYK-MS, section 3.4.
+    """
+    answer = find_answer(output)
+    if isinstance(answer, Read):  # it holds no answer outside of thoughts
+        return _read_explanation_in_thought(output, question) or answer
+
+    lines: list[str] = []
+    for line in answer.raw.splitlines():
+        if line.strip():
+            lines.append(_NUMBER.sub("", line.strip(), count=1).strip())
+    if not lines:
+        return Read(None, "empty", "empty")
+    if FIELDS[question][0] in LABELS:
+        return _read_label_and_words(answer.raw, lines, question)
+    return _read_words(answer.raw, lines, question)
+
+
+def nothing(question: str) -> Answers:
+    """The answers that an output counts as if none was read: No, and empty texts."""
+    answers: Answers = {}
+    for field in FIELDS[question]:
+        answers[field] = 0 if field in LABELS else ""
+    return answers
+
+
+def _read_label_and_words(raw_answer: str, lines: list[str], question: str) -> Read[Answers]:
+    """The answers to a question that begins with Yes or No (rules 3 to 5).
+
+    Args:
+        raw_answer: the answer as the model wrote it.
+        lines: its non-empty lines without question numbers, at least one.
+        question: ``metaphor``, ``sarcasm``, ``mc`` or ``sc``.
+    """
+    label_field = FIELDS[question][0]
+    padding = [""] * _PADDED_LINES
+    first, second, third, fourth = (lines + padding)[:_PADDED_LINES]
+    answers = nothing(question)
+    if _YES.match(first):
+        answers[label_field] = 1
+        if question == "metaphor":
+            answers["MW"] = _quoted_text(second) or second
+            answers["ME"] = _join_lines([third, fourth])
+        elif question == "sarcasm":
+            answers["SW"] = _quoted_text(second) or second
+            answers["ST"] = third
+            answers["SE"] = fourth
+        return Read(answers, "read", "yes")
+    if _NO.match(first):
+        return Read(answers, "read", "no")
+    if _is_refusal_of_yes_or_no(raw_answer):
+        return Read(None, "refused", "refusal")
+    return Read(None, "unreadable", "not-yes")
+
+
+def _read_words(raw_answer: str, lines: list[str], question: str) -> Read[Answers]:
+    """The answer to a single question in words (rule 4, or all lines).
+
+    Args:
+        raw_answer: the answer as the model wrote it.
+        lines: its non-empty lines without question numbers, at least one.
+        question: ``mw``, ``me``, ``sw``, ``st`` or ``se``.
+    """
+    if _is_refusal_in_words(raw_answer):
+        return Read(None, "refused", "refusal")
+    (field,) = FIELDS[question]
+    if question not in ("mw", "sw"):
+        text = _join_lines(lines)
+        rule = "lines"
+    elif quoted_text := _quoted_text(lines[0]):
+        text = quoted_text
+        rule = "quoted"
+    else:
+        text = lines[0]
+        rule = "line"
+    if not text:
+        return Read(None, "empty", rule)
+    return Read({field: text}, "read", rule)
+
+
+def _read_explanation_in_thought(output: str | None, question: str) -> Read[Answers] | None:
+    """The explanation (``me``, ``se``) that a thought holds for a reader; None if there is none."""
+    if output is None or question not in ("me", "se"):
+        return None
+    explanation = explanation_in_thought(output)
+    if explanation is None:
+        return None
+    (field,) = FIELDS[question]
+    return Read({field: " ".join(explanation.split())}, "read", EXPLAINED)
+
+
+def _quoted_text(line: str) -> str:
+    """What stands between the first pair of double quotation marks; "" without such a pair."""
+    quoted = _QUOTED.search(line)
+    return "" if quoted is None else quoted[1].strip()
+
+
+def _join_lines(lines: list[str]) -> str:
+    """The lines that are not empty, joined by blanks."""
+    return " ".join(filter(None, lines))
+
+
+# --- refusals ---
+
 _APOSTROPHES = str.maketrans({"\u2019": "'", "\u02bc": "'"})
 _CANNOT = (
     r"(?:can't|cannot|can not|could not|couldn't|won't|will not|(?:am |'m )(?:unable|not able) to)"
@@ -57,8 +199,8 @@ _TOPICS = {
 _TOPIC = rf"(?:{_TOPICS['metaphor']}|{_TOPICS['sarcasm']})"
 _BEGIN = r"\A\W*(?:\d{1,2}\W+)?(?:unfortunately,? |however,? )?"
 _PICTURE = r"(?:images?|pictures?|cartoons?|photos?|drawings?)"
-# What can be nothing but a refusal, also as the answer to a question in words: an apology with what
-# cannot be done, an assistant that speaks of itself, no help with the thing that was asked.
+# What can only be a refusal, even where words are asked for: an apology with what cannot be done,
+# an assistant that speaks of itself, or a refusal to help with what was asked.
 _SURE_REFUSAL = re.compile(
     rf"{_BEGIN}(?:(?:(?:i'?m |i am |we'?re |we are )?(?:very |really |so |terribly )?sorry\b|(?:i"
     r" |my |we )?"
@@ -78,8 +220,8 @@ _SURE_REFUSAL = re.compile(
     rf"|i (?:do not|don't) see an? (?:\w+ )?{_PICTURE}\b)",
     re.I,
 )
-# Words that begin many refusals and, where words are asked for, many answers: for questions of yes
-# or no alone.
+# Words that begin many refusals. They begin many answers in words too, so that they serve questions
+# of yes or no alone.
 _REFUSAL = re.compile(
     rf"{_BEGIN}(?:(?:(?:i'?m |i am |we'?re |we are )?(?:very |really |so |terribly"
     r" )?afraid\b|apolog(?:ies|i[sz]e)\b)"
@@ -87,122 +229,79 @@ _REFUSAL = re.compile(
     r"|i(?:'m| am) not comfortable|i must (?:decline|refuse)|i decline|i refuse)",
     re.I,
 )
-_SEES_NONE = re.compile(
+_SEES_NO_TOPIC = re.compile(
     rf"{_CANNOT} (?:\w+ ){{0,2}}(?:see|find|identify|detect|spot|discern|recogni[sz]e) (?:\w+"
     rf" ){{0,3}}{_TOPIC}",
     re.I,
 )
 
 
-def _declines(output: str, in_words: bool) -> bool:
-    """Whether an output is a refusal; that no metaphor can be seen answers a question of yes or
-    no.
-    """
-    start = output.translate(_APOSTROPHES)[:1000]
-    if in_words:
-        return _SURE_REFUSAL.match(start) is not None
-    if _SEES_NONE.search(start[:200]):
+def _is_refusal_in_words(raw_answer: str) -> bool:
+    """Whether the answer to a question in words is a refusal."""
+    return _SURE_REFUSAL.match(_start_of(raw_answer)) is not None
+
+
+def _is_refusal_of_yes_or_no(raw_answer: str) -> bool:
+    """Whether the answer to a question of yes or no is a refusal."""
+    start = _start_of(raw_answer)
+    # "I cannot see any metaphor" is an answer, though the published rules do not read it.
+    if _SEES_NO_TOPIC.search(start[:200]):
         return False
     return _SURE_REFUSAL.match(start) is not None or _REFUSAL.match(start) is not None
 
 
-def parse_official(output: str | None, question: str) -> Read[Answers]:
-    """The answers by the published post-processing; without a value they count as `nothing`.
-
-    1. The non-empty lines are taken, padded with blank ones to 4. What follows the fourth is not
-       looked at.
-    2. A question number such as ``1. `` is removed from the front of each.
-    3. ``metaphor`` and ``sarcasm``: the first line "matches the word Yes" if it begins with it, in
-       this spelling (the paper does not say whether it must be all of the line, which would make a
-       No of "Yes." and "Yes, it does"). Then MC (SC) is 1, else 0, and all other answers are empty.
-    4. The second line is the word (MW, SW); if it has double quotation marks, straight or curly,
-       what stands between the first pair of them.
-    5. ``metaphor``: lines 3 and 4, joined by a blank, are ME. ``sarcasm``: line 3 is ST, line 4 is
-       SE.
-
-    Of a single question (ours, after the same rules) ``mc`` and ``sc`` are decided by the first
-    line, ``mw`` and ``sw`` are the first line as in rule 4; ``me``, ``st`` and ``se`` are all
-    lines, joined by blanks. An explanation (``me``, ``se``) may stand in a thought that is meant
-    for a reader, if nothing stands outside.
-
-    Source: NYK-MS, section 3.4.
-    """
-    fields = FIELDS[question]
-    asks_for_label = fields[0] in LABELS
-
-    def read(rule: str, *values: int | str) -> Read[Answers]:
-        return Read(dict(zip_longest(fields, values, fillvalue="")), "read", rule)
-
-    answer = find_answer(output)
-    if isinstance(answer, Read):
-        in_thought = explanation_in_thought(output or "")
-        if in_thought is None or question not in ("me", "se"):
-            return answer
-        return read(EXPLAINED, " ".join(in_thought.split()))
-    stripped = [line.strip() for line in answer.raw.splitlines()]
-    lines = [_NUMBER.sub("", line, count=1).strip() for line in stripped if line]
-    if not lines:
-        return Read(None, "empty", "empty")
-    first, second, third, fourth = (lines + [""] * 4)[:4]
-
-    if asks_for_label and _YES.match(first):
-        if question == "metaphor":
-            return read("yes", 1, _word(second)[0], " ".join(filter(None, (third, fourth))))
-        return read("yes", 1, *((_word(second)[0], third, fourth) if question == "sarcasm" else ()))
-    if asks_for_label and _NO.match(first):
-        return read("no", 0)
-    if _declines(answer.raw, in_words=not asks_for_label):
-        return Read(None, "refused", "refusal")
-    if asks_for_label:
-        return Read(None, "unreadable", "not-yes")
-    text, rule = (
-        _word(first) if question in ("mw", "sw") else (" ".join(filter(None, lines)), "lines")
-    )
-    return read(rule, text) if text else Read(None, "empty", rule)
+def _start_of(raw_answer: str) -> str:
+    """The first 1,000 characters, with straight apostrophes, in which a refusal stands."""
+    return raw_answer.translate(_APOSTROPHES)[:1000]
 
 
-def nothing(question: str) -> Answers:
-    """What an output counts as that could not be read: No, and empty texts."""
-    return {field: 0 if field in LABELS else "" for field in FIELDS[question]}
+# --- the label as a careful reader reads it ---
 
-
-def _word(line: str) -> tuple[str, str]:
-    quoted = _QUOTED.search(line)
-    return (quoted[1].strip(), "quoted") if quoted and quoted[1].strip() else (line, "line")
-
-
-_ASKED = re.compile(
+_REPEATED_QUESTION = re.compile(
     r"does (?:it|the cartoon|this) contain (?:an? |any )?(?:metaphors?|sarcasm)\?", re.I
 )
 _LETTER = re.compile(r"[^\W\d_]")
 
 
 def first_answer(output: str | None, question: str) -> Read[bool]:
-    """The label as a careful reader takes it, from the first line that is more than the question
-    said again.
+    """The label as a careful reader reads it: True for Yes; the value is None if it is not read.
 
-    Of several numbered answers the others are not about the label.
+    It stands in the first line that is more than the question repeated or a heading. The lines
+    behind it answer the other questions of a joint prompt.
+
+    Args:
+        output: the model's output; None if there is none.
+        question: ``metaphor``, ``sarcasm``, ``mc`` or ``sc``.
     """
     answer = find_answer(output)
     if isinstance(answer, Read):
         return answer
-    topic = _TOPICS["metaphor" if question in ("metaphor", "mc") else "sarcasm"]
-    lines = (_ASKED.sub("", line).rstrip("* ") for line in answer.raw.splitlines())
-    first = next((line for line in lines if _LETTER.search(line) and not line.endswith(":")), "-")
-    return yes_no(first, about=topic)
+    topic = "metaphor" if question in ("metaphor", "mc") else "sarcasm"
+    first_line = "-"  # in which no answer is read
+    for line in answer.raw.splitlines():
+        line = _REPEATED_QUESTION.sub("", line).rstrip("* ")
+        is_heading = line.endswith(":")
+        if _LETTER.search(line) and not is_heading:
+            first_line = line
+            break
+    return yes_no(first_line, about=_TOPICS[topic])
 
 
-# --- marks of annotated answers ---
+# --- marks of annotated answers (Appendix C) ---
 
-Kind: TypeAlias = Literal["word", "object", "image", "free"]
-"""What an annotated answer names: words of the caption (no mark), an object in the image (``[I]
-object``), the whole image (``[I]``; of MW and SW only), or the annotators' own words (``[S]
-text``)."""
+Referent: TypeAlias = Literal["word", "object", "image", "free"]
+"""What an annotated answer names, which its mark says.
+
+- word: words of the caption; no mark.
+- object: an object in the image; ``[I] object``.
+- image: the whole image; ``[I]`` alone, for MW and SW only.
+- free: the annotators' own words; ``[S] text``.
+"""
 
 WHOLE_IMAGE = "the whole image"
 _ANY_MARK = re.compile(r"\[\s*[IS]\s*\]", re.I)
-_MARK = re.compile(r"\A\s*\[([^\[\]]*)\]\s*")
-_WHOLE_IMAGE = re.compile(
+_LEADING_MARK = re.compile(r"\A\s*\[([^\[\]]*)\]\s*")
+_NAME_OF_WHOLE_IMAGE = re.compile(
     r"\A\W*(?:the |this )?(?:whole |entire |complete |full"
     r" )?(?:image|picture|cartoon|drawing|scene)(?: itself)?\W*\Z",
     re.I,
@@ -210,56 +309,71 @@ _WHOLE_IMAGE = re.compile(
 
 
 class Annotation(NamedTuple):
-    """An annotated answer without its mark: what a prediction is compared with."""
+    """An annotated answer without its mark: the text that a prediction is compared with."""
 
     text: str
-    kind: Kind
+    referent: Referent
 
 
 def read_annotation(raw: str, field: str) -> Annotation:
-    """An annotated answer (``flat``, ``[I] horse``, ``[I]``, ``[S] office life``) without its mark.
+    """An annotated answer without its mark: ``[I] horse`` is ``horse``, an object in the image.
 
-    A `DataError` if it breaks the rules of NYK-MS, Appendix C: only MW, SW and ST carry marks.
+    Args:
+        raw: the answer as annotated: ``flat``, ``[I] horse``, ``[I]``, ``[S] office life``.
+        field: the answer's field; only MW, SW and ST have marks.
+
+    Raises:
+        DataError: it breaks the rules of NYK-MS, Appendix C. The message says what is wrong with
+            the answer and leaves out its name: ``is empty``.
     """
     text = raw.strip()
     if not text:
         raise DataError("is empty")
-    mark = _MARK.match(text) if field in MARKED_FIELDS else None
-    rest = text[mark.end() :].strip() if mark is not None else text
-    if field in MARKED_FIELDS and _ANY_MARK.search(
-        rest
-    ):  # no prediction could ever equal such an answer
+    if field not in MARKED_FIELDS:
+        return Annotation(text, "word")
+
+    leading_mark = _LEADING_MARK.match(text)
+    words = text if leading_mark is None else text[leading_mark.end() :].strip()
+    # No prediction could ever equal an answer with a mark in its words.
+    if _ANY_MARK.search(words):
         raise DataError(
             "has two marks, or a mark that is not at the start: write one mark, then the words"
         )
-    if mark is None:
+    if leading_mark is None:
         return Annotation(text, "word")
-    if mark[1] in ("I", "S") and rest and rest[0] in ",;:.!?-\u2013\u2014":
-        raise DataError(f"has {rest[0]!r} behind its mark [{mark[1]}]: one mark, then the words")
-    if mark[1] == "I":
-        if rest:
-            return Annotation(rest, "object")
-        if field == "ST":
-            raise DataError("is only [I]: the whole image is an answer to MW and SW only")
-        return Annotation(WHOLE_IMAGE, "image")
-    if mark[1] == "S":
-        if not rest:
+    return _read_marked(leading_mark[1], words, field)
+
+
+def _read_marked(mark: str, words: str, field: str) -> Annotation:
+    """An annotated answer from its mark, such as ``I``, and the words behind it, perhaps ""."""
+    if mark not in ("I", "S"):
+        raise DataError(
+            f"has the unknown mark [{mark}]; known: [I] object, [I] (the whole image), [S] text"
+        )
+    if words and words[0] in ",;:.!?-\u2013\u2014":
+        raise DataError(f"has {words[0]!r} behind its mark [{mark}]: one mark, then the words")
+    if mark == "S":
+        if not words:
             raise DataError("is [S] without words after it")
-        return Annotation(rest, "free")
-    raise DataError(
-        f"has the unknown mark [{mark[1]}]; known: [I] object, [I] (the whole image), [S] text"
-    )
+        return Annotation(words, "free")
+    if words:
+        return Annotation(words, "object")
+    if field == "ST":
+        raise DataError("is only [I]: the whole image is an answer to MW and SW only")
+    return Annotation(WHOLE_IMAGE, "image")
 
 
 def without_mark(text: str) -> tuple[str, bool]:
     """A predicted answer without its mark, and whether it had one; ``[I]`` is the whole image."""
-    mark = _MARK.match(text)
-    if mark is None or mark[1] not in ("I", "S"):
+    leading_mark = _LEADING_MARK.match(text)
+    if leading_mark is None or leading_mark[1] not in ("I", "S"):
         return text, False
-    rest = text[mark.end() :].strip()
-    return (WHOLE_IMAGE if mark[1] == "I" and not rest else rest), True
+    words = text[leading_mark.end() :].strip()
+    if leading_mark[1] == "I" and not words:
+        return WHOLE_IMAGE, True
+    return words, True
 
 
-def same_place(text: str) -> str:
-    """``the whole image`` where an answer names it in other words, else the answer itself."""
-    return WHOLE_IMAGE if _WHOLE_IMAGE.match(text) else text
+def named_whole_image(text: str) -> str:
+    """``the whole image`` if an answer names it in other words, else the answer itself."""
+    return WHOLE_IMAGE if _NAME_OF_WHOLE_IMAGE.match(text) else text

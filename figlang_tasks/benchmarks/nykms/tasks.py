@@ -1,7 +1,20 @@
-"""The kinds of tasks of NYK-MS (arXiv 2409.01037), and what its task files name in lmms-eval and in
-lm-eval.
+"""NYK-MS's tasks: what a model is asked, and how its answer is judged (arXiv 2409.01037).
 
-A document carries its question and whether the cartoon is shown or told.
+A caption of a cartoon is asked for metaphor in three tasks and for sarcasm in four: is there any
+(MC, SC), in which word or object (MW, SW), what does it satirize (ST), and why (ME, SE)?
+
+Where the paper says what, and where it is done here:
+
+- Introduction, Q2, the seven tasks: `TASKS`, and `figlang_tasks.benchmarks.nykms.parse.FIELDS`.
+- Table 4, the joint prompts: the questions ``metaphor`` and ``sarcasm``. The prompts that ask for a
+  single answer are ours.
+- Section 4.1, a description instead of the image for text-only models: the modality ``text``.
+- Section 3.4, the post-processing of answers: `figlang_tasks.benchmarks.nykms.parse`.
+- Appendix C, the marks of annotated answers:
+  `figlang_tasks.benchmarks.nykms.parse.read_annotation`.
+- Section 4.1 and Tables 8 to 10, the metrics: `figlang_tasks.benchmarks.nykms.measures`.
+- Section 3.1, where the cartoons are from: `figlang_tasks.benchmarks.nykms.contests`.
+- Section 4.2 and Table 11, trained baselines: `figlang_tasks.benchmarks.nykms.training`.
 """
 
 from __future__ import annotations
@@ -13,18 +26,20 @@ from PIL import Image
 
 from figlang_tasks.answers.next_question import whole
 from figlang_tasks.benchmarks.nykms import measures, rows
-from figlang_tasks.benchmarks.nykms.counts import part
+from figlang_tasks.benchmarks.nykms.counts import file_stem
 from figlang_tasks.benchmarks.nykms.measures import WORDS
 from figlang_tasks.benchmarks.nykms.parse import (
     FIELDS,
+    JOINT_QUESTIONS,
     LABELS,
     MARKED_FIELDS,
     Annotation,
+    Answers,
     first_answer,
+    named_whole_image,
     nothing,
     parse_official,
     read_annotation,
-    same_place,
     without_mark,
 )
 from figlang_tasks.benchmarks.nykms.records import CartoonRecord, WordScores
@@ -39,32 +54,39 @@ from figlang_tasks.scoring.lm_eval import metric_list_for_lm_eval, process_resul
 from figlang_tasks.scoring.readings import COUNTS_AS
 from figlang_tasks.scoring.task import Document, MetricValues
 
-# --- prompts ---
+# --- the question ---
 
 
 def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
-    """The question about `doc`, without its image."""
+    """The question about a row, with the caption and, in the modality ``text``, the description."""
     question = doc["question"]
-    shown = {
-        "topic": "metaphor" if part(question) == "nyk_m" else "sarcasm",
-        "caption": doc["caption"],
-        "description": doc["description"] if doc["modality"] == "text" else None,
-    }
-    if question in ("metaphor", "sarcasm"):
-        return render("nykms/joint.jinja", **shown)
-    return render("nykms/single.jinja", question=question, **shown)
+    topic = "metaphor" if file_stem(question) == "nyk_m" else "sarcasm"
+    description = doc["description"] if doc["modality"] == "text" else None
+    caption = doc["caption"]
+    if question in JOINT_QUESTIONS:
+        return render("nykms/joint.jinja", topic=topic, caption=caption, description=description)
+    return render(
+        "nykms/single.jinja",
+        question=question,
+        topic=topic,
+        caption=caption,
+        description=description,
+    )
 
 
 def shown_texts(doc: Document) -> list[str]:
-    """The texts of a row in its prompt, in this order."""
-    return [*([doc["description"]] if doc["modality"] == "text" else []), doc["caption"]]
+    """The texts of a row in its prompt, in this order, by which a next question is recognized."""
+    if doc["modality"] == "text":
+        return [doc["description"], doc["caption"]]
+    return [doc["caption"]]
 
 
 def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[Image.Image]:
-    """The cartoon (RGB), or nothing where its description stands in the prompt."""
+    """The cartoon as RGB; no picture if its description stands in the prompt."""
     if doc["modality"] == "text":
         return []
-    return [images.decode(doc["image"], f"{doc['dataset']} {doc['id']}", doc["dataset"])]
+    location = f"{doc['dataset']} {doc['id']}"
+    return [images.decode(doc["image"], location, doc["dataset"])]
 
 
 def doc_to_messages(
@@ -76,114 +98,154 @@ def doc_to_messages(
 
 def doc_to_target(doc: Document) -> str:
     """The annotated answers, without marks, in the form that the prompt asks for."""
-    lines = []
+    lines: list[str] = []
     for field in FIELDS[doc["question"]]:
         if field in LABELS:
             lines.append("Yes" if doc["label"] else "No")
         elif doc["label"]:
             lines.append(read_annotation(doc[field], field).text)
-    return render(
-        "nykms/answer.jinja", lines=lines, numbered=doc["question"] in ("metaphor", "sarcasm")
-    )
+    return _answer(doc, lines)
 
 
-# --- scoring ---
+def _answer(doc: Document, lines: list[str]) -> str:
+    """An answer from its lines, which are numbered if the question is a joint one."""
+    is_numbered = doc["question"] in JOINT_QUESTIONS
+    return render("nykms/answer.jinja", lines=lines, numbered=is_numbered)
+
+
+# --- the judgement ---
 
 
 def lm_eval_process_results(doc: Document, results: Sequence[str]) -> MetricValues:
-    """The record of one output and its numbers for lm-eval."""
+    """Judge an answer for lm-eval: its record, and its number for each metric.
+
+    Args:
+        doc: the row.
+        results: the outputs of the model, of which the first one is read.
+    """
     return process_results_for_lm_eval(doc, results, doc_to_text, shown_texts)
 
 
 def record(doc: Document, output: str | None) -> CartoonRecord:
-    """The record of one output."""
-    fields = FIELDS[doc["question"]]
-    parsed = parse_official(whole(output), doc["question"])
-    answers = parsed.value or nothing(doc["question"])
-    careful = first_answer(output, doc["question"]).value if fields[0] in LABELS else None
-    kinds: dict[str, str] = {}
-    words: dict[str, WordScores] = {}
-    predicted_marks: list[str] = []
+    """The record of an answer: the annotated answers, the predicted ones, and their scores.
+
+    The published rules decide (section 3.4). A careful reader reads the label too, and the record
+    shows where the two disagree.
+
+    Args:
+        doc: the row.
+        output: the model's answer; None if there is none.
+    """
+    question = doc["question"]
+    fields = FIELDS[question]
+    asks_for_label = fields[0] in LABELS
+    # The published rules read all that a model wrote, also behind the next question that it
+    # invents.
+    official_reading = parse_official(whole(output), question)
+    predicted = official_reading.value or nothing(question)
+    careful_label: int | None = None
+    if asks_for_label:
+        careful_reading = first_answer(output, question)
+        careful_label = None if careful_reading.value is None else int(careful_reading.value)
+
+    gold: Answers = {}
     for field in fields:
-        if field in LABELS:
-            continue
-        predicted = str(answers[field])
-        text, has_mark = without_mark(predicted) if field in MARKED_FIELDS else (predicted, False)
-        if has_mark:
-            predicted_marks.append(field)
-        if (
-            doc["label"] == 1
-        ):  # scores of words are over all positives (Table 9: 56 of 687 is the 8.15 of LLaVA's SW)
-            annotated = read_annotation(doc[field], field)
-            if field in MARKED_FIELDS:
-                kinds[field] = annotated.kind
-            words[field] = _scores(field, text, annotated)
+        gold[field] = doc["label"] if field in LABELS else doc[field]
     record: CartoonRecord = {
         "id": doc["id"],
         "data": doc["data"],
         "unit": doc["cartoon"],
-        "question": doc["question"],
+        "question": question,
         "modality": doc["modality"],
-        "gold": {field: doc["label"] if field in LABELS else doc[field] for field in fields},
-        "predicted": answers,
-        "status": parsed.status,
-        "rule": parsed.rule,
-        "predicted_strict": None if careful is None else int(careful),
-        "kinds": kinds,
-        "words": words,
-        "predicted_marks": predicted_marks,
+        "gold": gold,
+        "predicted": predicted,
+        "status": official_reading.status,
+        "rule": official_reading.rule,
+        "predicted_strict": careful_label,
+        "kinds": {},
+        "words": {},
+        "predicted_marks": [],
         "bleu": overlap.signature(),
     }
-    if parsed.value is None and fields[0] in LABELS:
+    for field in fields:
+        if field not in LABELS:
+            _judge_words(record, field, doc)  # writes its scores into the record
+    if official_reading.value is None and asks_for_label:
         record[COUNTS_AS] = "No"
     return record
 
 
-def _scores(field: str, predicted: str, annotated: Annotation) -> WordScores:
-    """The scores of an answer in words."""
-    text = same_place(predicted) if annotated.kind == "image" else predicted
+def _judge_words(record: CartoonRecord, field: str, doc: Document) -> None:
+    """Write what is known of an answer in words into its record: mark, referent and scores."""
+    predicted = str(record["predicted"][field])
+    has_mark = False
+    if field in MARKED_FIELDS:
+        predicted, has_mark = without_mark(predicted)
+    if has_mark:
+        record["predicted_marks"].append(field)
+
+    is_positive = doc["label"] == 1
+    # Scores of words are over all positives: 56 of 687 is the 8.15 of LLaVA's SW in Table 9.
+    if is_positive:
+        annotation = read_annotation(doc[field], field)
+        if field in MARKED_FIELDS:
+            record["kinds"][field] = annotation.referent
+        record["words"][field] = _word_scores(field, predicted, annotation)
+
+
+def _word_scores(field: str, predicted: str, annotation: Annotation) -> WordScores:
+    """The scores of an answer in words, without its mark, against the annotated answer."""
+    if annotation.referent == "image":
+        predicted = named_whole_image(predicted)
     scores: WordScores = {}
     if field in WORDS:
-        scores["em"] = overlap.exact_match(text, annotated.text)
-        scores["relaxed_em"] = overlap.relaxed_match(text, annotated.text)
-    statistics = overlap.bleu_statistics(text, annotated.text)
-    scores["bleu4"] = overlap.sentence_bleu4(statistics)
-    scores["bleu4_sums"] = statistics
+        scores["em"] = overlap.exact_match(predicted, annotation.text)
+        scores["relaxed_em"] = overlap.relaxed_match(predicted, annotation.text)
+    counts = overlap.bleu_statistics(predicted, annotation.text)
+    scores["bleu4"] = overlap.sentence_bleu4(counts)
+    scores["bleu4_sums"] = counts
     return scores
 
 
 def answered_as_annotated(record: Record) -> bool:
-    """Whether each answer of a record is the annotated one, word for word."""
-    return all(
-        record["predicted"][field]
-        == (gold if field in LABELS or not gold else read_annotation(gold, field).text)
-        for field, gold in record["gold"].items()
-    )
+    """Whether each predicted answer of a record is the annotated one without its mark."""
+    for field, gold in record["gold"].items():
+        has_words = field not in LABELS and bool(gold)
+        right_answer = read_annotation(gold, field).text if has_words else gold
+        if record["predicted"][field] != right_answer:
+            return False
+    return True
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
-    """The possible answers to `doc` by label, and the right label.
+    """What the models ``figlang_random`` and ``figlang_majority`` may answer, and the right label.
 
-    There is no chance level of words: baselines answer the first of the joint questions only, and
-    of a question in words nothing, so that groups that hold both kinds run to their end.
+    Words have no chance level. So the models answer only the first of the joint questions, and a
+    question in words with "", so that groups that hold both run to their end.
+
+    Returns:
+        An answer for each label, by label; and the label that is right.
     """
-    if FIELDS[doc["question"]][0] not in LABELS:
+    asks_for_label = FIELDS[doc["question"]][0] in LABELS
+    if not asks_for_label:
         return {"": ""}, ""
-    numbered = doc["question"] in ("metaphor", "sarcasm")
-    answers = {
-        word: render("nykms/answer.jinja", lines=[word], numbered=numbered)
-        for word in ("No", "Yes")
-    }
+    answers = {label: _answer(doc, [label]) for label in ("No", "Yes")}
     return answers, "Yes" if doc["label"] else "No"
 
 
-# --- the kinds ---
+# --- the nine tasks ---
 
 
 def _task(question: str, description: str) -> Task:
-    """The kind of task that asks a question of the paper, `question` a key of ``parse.FIELDS``."""
+    """The task that asks a question.
+
+    Args:
+        question: a key of `parse.FIELDS`.
+        description: what the task asks, in a sentence.
+    """
 
     def is_for(request: Request) -> bool:
+        """Whether a request asks this question."""
         return request["question"] == question
 
     return Task(
@@ -211,22 +273,23 @@ ST = _task("st", "What does the sarcasm satirize?")
 SE = _task("se", "Why is it sarcasm?")
 TASKS = (METAPHOR, SARCASM, MC, MW, ME, SC, SW, ST, SE)
 
-METAPHOR_METRICS, SARCASM_METRICS = METAPHOR.metric_list, SARCASM.metric_list
-MC_METRICS, MW_METRICS, ME_METRICS = MC.metric_list, MW.metric_list, ME.metric_list
-SC_METRICS, SW_METRICS, ST_METRICS, SE_METRICS = (
-    SC.metric_list,
-    SW.metric_list,
-    ST.metric_list,
-    SE.metric_list,
-)
-(
-    METAPHOR_LM_EVAL,
-    SARCASM_LM_EVAL,
-    MC_LM_EVAL,
-    MW_LM_EVAL,
-    ME_LM_EVAL,
-    SC_LM_EVAL,
-    SW_LM_EVAL,
-    ST_LM_EVAL,
-    SE_LM_EVAL,
-) = map(metric_list_for_lm_eval, TASKS)
+# What the task files of lmms-eval and lm-eval name.
+METAPHOR_METRICS = METAPHOR.metric_list
+SARCASM_METRICS = SARCASM.metric_list
+MC_METRICS = MC.metric_list
+MW_METRICS = MW.metric_list
+ME_METRICS = ME.metric_list
+SC_METRICS = SC.metric_list
+SW_METRICS = SW.metric_list
+ST_METRICS = ST.metric_list
+SE_METRICS = SE.metric_list
+
+METAPHOR_LM_EVAL = metric_list_for_lm_eval(METAPHOR)
+SARCASM_LM_EVAL = metric_list_for_lm_eval(SARCASM)
+MC_LM_EVAL = metric_list_for_lm_eval(MC)
+MW_LM_EVAL = metric_list_for_lm_eval(MW)
+ME_LM_EVAL = metric_list_for_lm_eval(ME)
+SC_LM_EVAL = metric_list_for_lm_eval(SC)
+SW_LM_EVAL = metric_list_for_lm_eval(SW)
+ST_LM_EVAL = metric_list_for_lm_eval(ST)
+SE_LM_EVAL = metric_list_for_lm_eval(SE)

@@ -1,4 +1,4 @@
-"""The files of NYK-MS that users fill in (``figlang data template nykms``)."""
+"""Writes files of NYK-MS that users fill in: ``figlang data template nykms``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import shutil
 from pathlib import Path
 
 from figlang_tasks import mini
-from figlang_tasks.benchmarks.nykms import counts, rows
+from figlang_tasks.benchmarks.nykms import counts
+from figlang_tasks.benchmarks.nykms.contests import CONTESTS
 from figlang_tasks.core import hub
 from figlang_tasks.core.benchmark import source_of
 
@@ -40,25 +41,34 @@ Try:   lmms_eval --tasks nykms_joint --model figlang_random --limit 5
 
 
 def template(folder: Path) -> list[Path]:
-    """Write a folder of example files in the import format, and words that say how to fill them
-    in.
+    """Write example files in the import format, and how to fill them in; return the files.
+
+    The examples are the rows of figlang_mini_nykms.
+
+    Args:
+        folder: where to write; it gets ``README.txt``, ``nyk_m.jsonl``, ``nyk_s.jsonl`` and
+            ``images/``.
     """
     (folder / "images").mkdir(parents=True)
     for picture in (mini.NYKMS_DIR / "images").iterdir():
         shutil.copyfile(picture, folder / "images" / picture.name)
-    for name in counts.PAPER_ROWS:
-        found = map(
-            json.loads, (mini.NYKMS_DIR / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
-        )
-        kept = [
-            {field: value for field, value in row.items() if field != "contest_number"}
-            for row in found
-        ]
-        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in kept)
-        (folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
-    repository = source_of(rows.CONTESTS).repository
-    text = _README.format(
-        variable=hub.DATA_DIR_VARIABLE, repository=repository, **counts.PAPER_ROWS
+    for stem in counts.PAPER_ROWS:
+        _write_examples(mini.NYKMS_DIR / f"{stem}.jsonl", folder / f"{stem}.jsonl")
+    readme = _README.format(
+        variable=hub.DATA_DIR_VARIABLE,
+        repository=source_of(CONTESTS).repository,
+        **counts.PAPER_ROWS,
     )
-    (folder / "README.txt").write_text(text, encoding="utf-8")
+    (folder / "README.txt").write_text(readme, encoding="utf-8")
     return [path for path in sorted(folder.rglob("*")) if path.is_file()]
+
+
+def _write_examples(mini_file: Path, example_file: Path) -> None:
+    """Write the rows of a file of figlang_mini_nykms as examples of the import format."""
+    json_lines: list[str] = []
+    for line in mini_file.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        # The import format has no such field: the id names the contest.
+        row.pop("contest_number", None)
+        json_lines.append(json.dumps(row, ensure_ascii=False) + "\n")
+    example_file.write_text("".join(json_lines), encoding="utf-8")

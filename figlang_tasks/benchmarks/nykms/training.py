@@ -1,5 +1,6 @@
-"""``figlang train nykms``: the paper's trained baselines (arXiv 2409.01037, section 4.2, Table
-11).
+"""``figlang train nykms``: the paper's trained baselines.
+
+Source: NYK-MS, arXiv 2409.01037, section 4.2 and Table 11.
 """
 
 from __future__ import annotations
@@ -9,18 +10,32 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
+from PIL import Image
 from typer import Option
 
 from figlang_tasks.benchmarks.nykms import measures, rows, tasks
+from figlang_tasks.benchmarks.nykms.annotation_files import SPLITS
+from figlang_tasks.benchmarks.nykms.records import CartoonRecord
 from figlang_tasks.core import images
 from figlang_tasks.core.errors import DataError, FigLangError
 from figlang_tasks.scoring.evaluation import headline_values
+from figlang_tasks.scoring.task import Document
+
+if TYPE_CHECKING:
+    # These modules are imported where they are needed: only training needs torch.
+    import torch
+
+    from figlang_tasks.models.cross_attention import Example, Settings
+    from figlang_tasks.models.probe_cross_attention import Trained
 
 ASKS: Mapping[str, tuple[str, ...]] = {"metaphor": ("mc", "metaphor"), "sarcasm": ("sc", "sarcasm")}
-"""The questions whose first answer says whether there is one, by topic."""
+"""The questions that a trained network answers, by topic: those that begin with the label."""
+
 ANSWERS = ("No", "Yes")
+"""The answer that stands for each label: No for 0, Yes for 1."""
+
 TABLE_11 = {
     ("text", "none"): "Baseline (Text-only)",
     ("picture", "none"): "Baseline (Image-only)",
@@ -28,7 +43,9 @@ TABLE_11 = {
     ("both", "contrastive"): "Baseline + Contrastive",
     ("both", "ot"): "Baseline + OT",
 }
-"""The paper's name of a system, by what is read and how it is aligned."""
+"""The name of a system in Table 11, by modality and alignment."""
+
+_TRAINING_SPLITS = ("train", "validation")
 
 
 def train(
@@ -61,14 +78,12 @@ def train(
     is its best system without further data. It prints mean and standard deviation of the seeds on
     the rows of the split test, and the paper's values.
     """
-    import torch
-
     from figlang_tasks.models import probe
-    from figlang_tasks.models import probe_cross_attention as kind
+    from figlang_tasks.models.cross_attention import Settings
 
     if topic not in ASKS:
         raise FigLangError(f"topic is {topic!r}; valid: {', '.join(ASKS)}")
-    settings = kind.Settings(
+    settings = Settings(
         text_encoder=probe.encoder_name(text_encoder),
         image_encoder=probe.encoder_name(image_encoder),
         modality=modality,
@@ -78,101 +93,176 @@ def train(
         learning_rate=learning_rate,
     )
     probe.refuse_existing(output)
-    documents = {
-        split: list(rows.load(dataset, ASKS[topic][0], "image", split=split))
-        for split in rows.SPLITS
-    }
-    known = [
-        kind.training_key(document, "caption")
-        for split in ("train", "validation")
-        for document in documents[split]
-    ]
-    _refuse_shared_cartoons(documents, dataset)
-    examples = {
-        split: [
-            kind.Example(each["caption"], partial(_picture, each), each["label"])
-            for each in documents[split]
-        ]
-        for split in rows.SPLITS
-    }
-    settings = kind.pinned(settings)
-    on = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    runs = {
-        seed: kind.train(settings, examples["train"], examples["validation"], seed, on)
-        for seed in range(seeds)
-    }
-    measured = {
-        seed: _values(
-            documents["test"],
-            kind.labels(kind.with_weights(settings, run.weights, on), examples["test"], batch_size),
-        )
-        for seed, run in runs.items()
-    }
+    return _train_and_write(settings, output, topic, dataset, seeds)
+
+
+def _train_and_write(settings: Settings, output: Path, topic: str, dataset: str, seeds: int) -> str:
+    """Train networks, write them as a probe, and return what the command prints.
+
+    Args:
+        settings: those of the networks.
+        output: the folder that is written.
+        topic: ``metaphor`` or ``sarcasm``.
+        dataset: a dataset in NYK-MS's form.
+        seeds: how many networks are trained.
+    """
+    import torch
+
+    from figlang_tasks.models import probe, probe_cross_attention
+
+    documents_by_split = _load_documents(dataset, question=ASKS[topic][0])
+    training_texts = _training_texts(documents_by_split)
+    _refuse_shared_cartoons(documents_by_split, dataset)
+    examples = {split: _examples(documents) for split, documents in documents_by_split.items()}
+
+    settings = probe_cross_attention.pinned(settings)
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    trained_by_seed = _train_seeds(settings, examples, seeds, device)
+    scores_by_seed: dict[int, dict[str, float]] = {}
+    for seed, trained in trained_by_seed.items():
+        network = probe_cross_attention.with_weights(settings, trained.weights, device)
+        labels = probe_cross_attention.labels(network, examples["test"], settings.batch_size)
+        scores_by_seed[seed] = _scores(documents_by_split["test"], labels)
+
     probe.write(
         output,
         "cross_attention",
-        settings={
-            "network": asdict(settings),
-            "reads": "caption",
-            "asks": ASKS[topic],
-            "answers": ANSWERS,
-            "epochs": {
-                seed: {"chosen": run.best + 1, "all": run.epochs} for seed, run in runs.items()
-            },
-        },
+        settings=_probe_settings(settings, topic, trained_by_seed),
         trained_on={
-            "data": documents["train"][0]["data"],
-            "rows": {split: len(documents[split]) for split in ("train", "validation")},
+            "data": documents_by_split["train"][0]["data"],
+            "rows": {split: len(documents_by_split[split]) for split in _TRAINING_SPLITS},
         },
-        seen=known,
-        weights={seed: run.weights for seed, run in runs.items()},
-        measured=measured,
+        seen=training_texts,
+        weights={seed: trained.weights for seed, trained in trained_by_seed.items()},
+        measured=scores_by_seed,
     )
-    counts = ", ".join(f"{split} {len(found):,}" for split, found in documents.items())
-    shown = probe.table_of_seeds(
-        list(measured.values()), {}, {"Table 11": _published(TABLE_11[modality, alignment])}
-    )
-    return f"rows: {counts}\n\n{shown}\n\n{output} written"
+    row_counts = [f"{split} {len(documents):,}" for split, documents in documents_by_split.items()]
+    table_11 = _published_scores(TABLE_11[settings.modality, settings.alignment])
+    table = probe.table_of_seeds(list(scores_by_seed.values()), {}, {"Table 11": table_11})
+    return f"rows: {', '.join(row_counts)}\n\n{table}\n\n{output} written"
 
 
-def _values(documents: Sequence[Any], labels: Sequence[int]) -> dict[str, float]:
-    """The measures of Table 11 of labels 0 and 1."""
-    answered = zip(documents, labels, strict=True)
-    records = [tasks.record(document, ANSWERS[label]) for document, label in answered]
+def _train_seeds(
+    settings: Settings,
+    examples: Mapping[str, Sequence[Example]],
+    seeds: int,
+    device: torch.device,
+) -> dict[int, Trained]:
+    """Train one network for each of the seeds 0, 1 ...; return them by seed.
+
+    Args:
+        settings: those of the networks, with pinned encoders.
+        examples: the rows by split.
+        seeds: how many networks.
+        device: where they are trained.
+    """
+    from figlang_tasks.models import probe_cross_attention
+
+    trained_by_seed: dict[int, Trained] = {}
+    for seed in range(seeds):
+        trained_by_seed[seed] = probe_cross_attention.train(
+            settings, examples["train"], examples["validation"], seed, device
+        )
+    return trained_by_seed
+
+
+def _probe_settings(
+    settings: Settings, topic: str, trained_by_seed: Mapping[int, Trained]
+) -> dict[str, object]:
+    """What ``probe.json`` says of the networks, the questions they answer, and their epochs."""
+    epochs_by_seed: dict[int, dict[str, object]] = {}
+    for seed, trained in trained_by_seed.items():
+        # `best` is an index, and people count epochs from 1.
+        epochs_by_seed[seed] = {"chosen": trained.best + 1, "all": trained.epochs}
+    return {
+        "network": asdict(settings),
+        "reads": "caption",
+        "asks": ASKS[topic],
+        "answers": ANSWERS,
+        "epochs": epochs_by_seed,
+    }
+
+
+def _load_documents(dataset: str, question: str) -> dict[str, list[Document]]:
+    """The rows of each split, in the order of `SPLITS`."""
+    documents_by_split: dict[str, list[Document]] = {}
+    for split in SPLITS:
+        documents_by_split[split] = list(rows.load(dataset, question, "image", split=split))
+    return documents_by_split
+
+
+def _training_texts(documents_by_split: Mapping[str, Sequence[Document]]) -> list[str]:
+    """What identifies each row that a network is trained on, for `Probe.seen`."""
+    from figlang_tasks.models import probe_cross_attention
+
+    texts: list[str] = []
+    for split in _TRAINING_SPLITS:
+        texts += [
+            probe_cross_attention.training_key(doc, "caption") for doc in documents_by_split[split]
+        ]
+    return texts
+
+
+def _examples(documents: Sequence[Document]) -> list[Example]:
+    """The rows as a network reads them. Their pictures are decoded when they are needed."""
+    from figlang_tasks.models.cross_attention import Example
+
+    return [Example(doc["caption"], partial(_picture, doc), doc["label"]) for doc in documents]
+
+
+def _scores(documents: Sequence[Document], labels: Sequence[int]) -> dict[str, float]:
+    """The measures of Table 11, 0 to 1, by name.
+
+    Args:
+        documents: the rows of the split test.
+        labels: the label, 0 or 1, that a network gives each of them.
+    """
+    records: list[CartoonRecord] = []
+    for document, label in zip(documents, labels, strict=True):
+        records.append(tasks.record(document, ANSWERS[label]))
     return headline_values(records, measures.BY_QUESTION[records[0]["question"]])
 
 
-def _published(system: str) -> dict[str, str]:
-    """Table 11 in percent, of other test rows."""
-    records = json.loads((Path(__file__).parent / "published.json").read_text(encoding="utf-8"))[
-        "records"
-    ]
-    own = [each for each in records if (each["table"], each["model"]) == ("Table 11", system)]
-    return {each["metric"]: f"{100 * each['value']:.2f}" for each in own}
+def _published_scores(system: str) -> dict[str, str]:
+    """The scores of a system in Table 11 by metric, in percent; its test rows are not published."""
+    path = Path(__file__).parent / "published.json"
+    published_records = json.loads(path.read_text(encoding="utf-8"))["records"]
+    scores: dict[str, str] = {}
+    for published in published_records:
+        if published["table"] == "Table 11" and published["model"] == system:
+            scores[published["metric"]] = f"{100 * published['value']:.2f}"
+    return scores
 
 
-def _picture(document: Any) -> Any:
+def _picture(document: Document) -> Image.Image:
+    """The cartoon of a row as RGB."""
     return tasks.doc_to_visual(document)[0]
 
 
-def _refuse_shared_cartoons(documents: Mapping[str, Sequence[Any]], dataset: str) -> None:
-    """Raise if a test row shows a cartoon that is trained on: of the same contest or file, or with
-    the same pixels.
+def _refuse_shared_cartoons(
+    documents_by_split: Mapping[str, Sequence[Document]], dataset: str
+) -> None:
+    """Raise a `DataError` if a test row shows a cartoon that is trained on.
+
+    Cartoons are the same if they are of one contest or file, or have the same pixels.
     """
-
-    def names(document: Any) -> set[str]:
-        return {document["cartoon"], images.content_key(_picture(document))}
-
-    known = {
-        name
-        for split in ("train", "validation")
-        for document in documents[split]
-        for name in names(document)
-    }
-    shared = [document for document in documents["test"] if not known.isdisjoint(names(document))]
+    training_cartoons: set[str] = set()
+    for split in _TRAINING_SPLITS:
+        for document in documents_by_split[split]:
+            training_cartoons |= _cartoon_keys(document)
+    shared = [
+        document
+        for document in documents_by_split["test"]
+        if not training_cartoons.isdisjoint(_cartoon_keys(document))
+    ]
     if shared:
         raise DataError(
             f"{dataset}: {len(shared)} rows of the split test show a cartoon that is also in train"
             f" or validation, such as {shared[0]['id']} ({shared[0]['cartoon']}): correct the field"
             " split, with one value for all rows of a cartoon"
         )
+
+
+def _cartoon_keys(document: Document) -> set[str]:
+    """What tells the cartoon of a row apart: its contest or file, and its pixels."""
+    return {document["cartoon"], images.content_key(_picture(document))}

@@ -16,11 +16,11 @@ from figlang_tasks.core.record import Document, Record
 
 def choice_of(record: Record) -> Choice:
     """The choice between the two labels, which every row offers."""
-    return ENTAILMENT
+    return LABEL_CHOICE
 
 
 def _labels(record: Record, document: Document) -> Mapping[str, str]:
-    """The two labels as options. Their names are their texts."""
+    """The two labels as options, each with an empty text: the prompt only names them."""
     return dict.fromkeys(LABELS, "")
 
 
@@ -35,7 +35,7 @@ def _answer_in(output: str) -> str:
     return output if stages is None else stages["answer"]
 
 
-ENTAILMENT = Choice(
+LABEL_CHOICE = Choice(
     "Does the image entail the claim, or does it contradict it?",
     options=_labels,
     fields=_fields_of_choice,

@@ -40,7 +40,8 @@ def _scopes_of_record(record: VFluteRecord) -> tuple[str]:
     return (_instruction_scope(record["instruction"]),)
 
 
-# The rows are the same in all scopes, so that the value of all rows is the mean of the scopes'.
+# The rows are the same in all scopes. The task's value is the mean over the instructions; no F1 is
+# computed of the records of all instructions together.
 _INSTRUCTION_SCOPES = Scopes(
     names=tuple(_instruction_scope(number) for number in INSTRUCTION_NUMBERS),
     scopes_of=_scopes_of_record,
@@ -63,7 +64,11 @@ def _standard_deviation_of_f1(records: Sequence[VFluteRecord]) -> Statistic | No
 
 
 def _no_interval(statistic: Statistic) -> None:
-    """None: F1 differs more between instructions in resampled rows than in the rows themselves."""
+    """None, since the bootstrap overestimates this standard deviation.
+
+    Resampled rows add noise of their own to the F1 of each instruction. So F1 differs more between
+    instructions in resampled rows than in the rows themselves.
+    """
 
 
 INSTRUCTIONS = Measures.of(

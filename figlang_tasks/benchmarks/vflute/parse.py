@@ -48,21 +48,33 @@ _CONTRADICTION_PHRASES = ("contradict", "appears to contest")
 
 
 def parse_official(output: str | None, *, scene_graph: bool = False) -> Explained:
-    """Label (1 entailment, 0 contradiction) and explanation by the authors' rules, with defects.
+    """Label (1 entailment, 0 contradiction) and explanation, by the authors' rules as they are.
 
     1. No output: no label, no explanation.
-    2. Behind the first ``LABEL:`` / ``Label:`` / ``label:`` (these three spellings only): "neither"
+    2. After the first ``LABEL:`` / ``Label:`` / ``label:`` (these three spellings only): "neither"
        gives no label, else "contradict" gives 0, else "entail" gives 1, else there is none. So
        ``LABEL: entailment, does not contradict`` is a contradiction. The explanation is what
-       precedes the marker; if that is blank, what follows the first label word of the output; if
-       that is blank too, the whole output.
+       precedes the marker; if that is blank, what follows the first word in the whole output that
+       names the label: "entailment" or "entails" for 1, "contradiction" or "contradicts" for 0,
+       also with a capital. If that is blank too, or there is no label, it is the whole output.
     3. Without a marker, over the whole output: phrases of refusal give no label; else "entail" or a
        phrase of agreement gives 1; else "contradict" or "appears to contest" gives 0. So "does not
        entail; it contradicts" is an entailment. The explanation is the whole output.
-    4. From the explanation, always: ``Contradiction.`` / ``Entailment.``, then the same with ``:``,
-       then with a newline are deleted wherever they stand; then everything from the last
-       ``Therefore,`` on is dropped. Nothing may be left.
+    4. The explanation is always cleaned. ``Contradiction.`` and ``Entailment.`` are deleted
+       wherever they stand, then ``Contradiction:`` and ``Entailment:``, then either word before a
+       newline. Then everything from the last ``Therefore,`` on is dropped. The explanation may be
+       empty then.
     5. The explanation of a scene-graph run is rewritten (`rewrite_scene_graph_talk`).
+
+    The status says what became of the label. Only ``read`` has one; with every other status the row
+    counts as one with the wrong label. Any explanation is scored, a missing one as "".
+
+    - ``read``: there is a label.
+    - ``refused``: "neither" after the marker, or a phrase of refusal without a marker.
+    - ``ambiguous``: "entailment or contradiction" without a marker, and none of those phrases.
+    - ``unreadable``: none of the words and phrases.
+    - ``empty``: the output is blank.
+    - ``missing``: the output is None.
 
     Args:
         output: the model's output; None if there is none.
@@ -84,7 +96,7 @@ def parse_official(output: str | None, *, scene_graph: bool = False) -> Explaine
 
 
 def _read_with_marker(output: str, marker: re.Match[str]) -> Explained:
-    """Rule 2: the label that stands behind the marker, and the explanation before it."""
+    """Rule 2: the label that stands after the marker, and the explanation before it."""
     before_marker = output[: marker.start()].strip()
     after_marker = output[marker.end() :].lower()
     if "neither" in after_marker:
@@ -131,7 +143,8 @@ def _clean_explanation(explanation: str) -> str:
 
 # --- scene-graph runs ---
 
-# Each phrase is replaced wherever it occurs, one phrase after the other; case matters.
+# Each phrase is replaced wherever it occurs, one phrase after the other; case matters. "n the scene
+# graph" is the end of "in the scene graph" and of "on the scene graph".
 _SCENE_GRAPH_PHRASES = (
     ("and the scene graph's description", ""),
     ("and the scene graph both support", "supports"),
@@ -148,8 +161,8 @@ _SCENE_GRAPH_PHRASES = (
     ("  ", " "),
 )
 _MAX_NODE_NAMES: Final = 200
-"""How many different names of nodes are rewritten, which keeps the time linear. An answer of 256
-tokens cannot hold so many.
+"""How many different names of nodes are rewritten. The released code has no such limit: this
+project's keeps the time linear. An answer of 256 tokens cannot hold so many.
 """
 
 
@@ -158,6 +171,8 @@ def rewrite_scene_graph_talk(explanation: str) -> str:
 
     Source: V-FLUTE's released `eval/extract_label_and_expl.py` (asaakyan/V-FLUTE at 053cba8).
     """
+    # As in the released code, this test ignores case and the phrases do not: a text with "Scene
+    # graph" alone keeps these words, and loses only double blanks and the underscores of names.
     if "scene graph" not in explanation.lower():
         return explanation
     for phrase, replacement in _SCENE_GRAPH_PHRASES:

@@ -22,14 +22,19 @@ _TEST_ROWS_BY_GROUP = {
 
 
 def cells(folder: Path) -> Iterator[tuple[str, str, float]]:
-    """Yield name, published number and our number: equal prompts, and test rows of each source.
+    """Yield name, published number and our number: equal prompts, and test rows of each group.
+
+    For equal prompts the published number is that of the released rows: all should be equal.
 
     Args:
         folder: the folder with ``vflute_test.csv``, the released rows of the test split.
     """
     released_rows = released_table(folder / "vflute_test.csv")
     instructions = rows.instruction_numbers(source_of("V-FLUTE").splits, "test")
-    equal_prompts = sum(_is_prompt_equal(row, instructions) for row in released_rows)
+    equal_prompts = 0
+    for released_row in released_rows:
+        row_index = int(released_row["id"].rpartition("-")[2])  # muse-test-7
+        equal_prompts += _is_prompt_equal(released_row, instructions[row_index])
     yield "prompts that are equal", "723", equal_prompts
 
     groups = [rows.report_group(row["source_dataset"], row["phenomenon"]) for row in released_rows]
@@ -37,14 +42,13 @@ def cells(folder: Path) -> Iterator[tuple[str, str, float]]:
         yield f"rows of {group}", published, groups.count(group)
 
 
-def _is_prompt_equal(released_row: Mapping[str, str], instructions: list[int]) -> bool:
+def _is_prompt_equal(released_row: Mapping[str, str], instruction: int) -> bool:
     """Whether our prompt for a row is the one that was released.
 
     Args:
         released_row: the row; its prompt still has a placeholder for the claim.
-        instructions: the number of the instruction of each test row.
+        instruction: the number of the instruction that the row is asked with, 1 to 21.
     """
-    row_index = int(released_row["id"].rpartition("-")[2])  # muse-test-7
     claim = released_row["claim"]
-    prompt = render("vflute/question.jinja", instruction=instructions[row_index], claim=claim)
+    prompt = render("vflute/question.jinja", instruction=instruction, claim=claim)
     return prompt == released_row["prompt"].replace("REPLACE_CLAIM", f'"{claim}"')

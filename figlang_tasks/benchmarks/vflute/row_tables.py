@@ -92,10 +92,10 @@ def read_release(dataset: str, split: str) -> RowTable:
 
 def _no_file_message(source: hub.Source, split: str, folder: Path) -> str:
     """The message about a folder without a Parquet file of a split: what is there, what to do."""
-    parquet_files = [str(path.relative_to(folder)) for path in folder.glob("**/*.parquet")]
+    parquet_names = [str(path.relative_to(folder)) for path in folder.glob("**/*.parquet")]
     message = (
         f"{source.name}: no file {split}-*.parquet for split {split!r} in {folder} (parquet files"
-        f" there: {', '.join(sorted(parquet_files)) or 'none'}). The folder must have the layout of"
+        f" there: {', '.join(sorted(parquet_names)) or 'none'}). The folder must have the layout of"
         " the hub repository: data/<split>-00000-of-0000N.parquet"
     )
     if source.bring:
@@ -128,7 +128,7 @@ def read_user_file(path: Path, split_name: str) -> RowTable:
     import datasets
 
     rows, faults = row_files.validate_rows(
-        row_files.read_rows(path, USER_COLUMNS), _user_row, key=_unique_id
+        row_files.read_rows(path, USER_COLUMNS), _user_row, key=_name_of_id
     )
     if not rows and not faults:
         faults = [
@@ -159,8 +159,9 @@ def _user_row(cells: Mapping[str, Any], location: str) -> dict[str, object]:
     """
     row_id = row_files.text(cells, "id", location)
     location = f"{location} ({row_id[:80]})"
+    picture_path = row_files.text(cells, "image", location)
     texts: dict[str, str] = {}
-    for column in USER_COLUMNS:
+    for column in ("claim", "label", "explanation"):
         texts[column] = row_files.text(cells, column, location)
     for column in OPTIONAL_COLUMNS:
         texts[column] = row_files.text(cells, column, location, optional=True)
@@ -168,12 +169,13 @@ def _user_row(cells: Mapping[str, Any], location: str) -> dict[str, object]:
     if source_dataset and not _SOURCE_NAME.fullmatch(source_dataset):
         raise DataError(
             f"{location}: source_dataset is {row_files.brief(source_dataset)}; it becomes part of"
-            " the names of metrics: write letters, digits, _ and - (60 at most), not `all`"
+            " the names of metrics: write letters, digits, _ and - (60 at most), not `all`, and"
+            " nothing that ends in `ci_low` or `ci_high`"
         )
-    picture = {"bytes": None, "path": texts["image"]}
-    return {**texts, "location": location, "image": picture}
+    picture = {"bytes": None, "path": picture_path}
+    return {"id": row_id, "location": location, "image": picture, **texts}
 
 
-def _unique_id(row: Mapping[str, object]) -> str:
-    """What no two rows may share, as messages name it: ``the id example-1``."""
+def _name_of_id(row: Mapping[str, object]) -> str:
+    """The id of a row, which must be unique, as messages name it: ``the id example-1``."""
     return f"the id {row['id']}"

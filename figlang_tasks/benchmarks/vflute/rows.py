@@ -66,18 +66,23 @@ def instruction_numbers(split_sizes: Mapping[str, int], split: str) -> list[int]
 # --- the source of each row: Tables 3 and 7 ---
 
 REPORT_GROUPS = ("vismet", "irfl_metaphor_simile", "irfl_idiom", "muse", "memecap", "nycartoons")
-"""The sources that have results of their own, in the order of Table 3; vismet is HAIVMet there."""
+"""The groups of rows that have results of their own, in the order of Table 3.
+
+The rows of a source (``source_dataset``) are one group; those of IRFL are two. The paper calls the
+source ``vismet`` HAIVMet.
+"""
 
 NO_SOURCE = "other"
 """The report group of rows that name no source, which only rows of the user may do."""
 
 
 def report_group(source_dataset: str, phenomenon: str) -> str:
-    """The source of a row as Tables 3 and 7 divide them: ``irfl_idiom``, ``muse``.
+    """The group that a row's results are reported in: ``irfl_idiom``, ``muse``.
 
-    IRFL is divided by phenomenon; of other rows it is `source_dataset` itself. The authors' scorer
-    does the same. Rows of HAIVMet could not be divided: for them the hub has other phenomena than
-    the paper.
+    The groups are those of Tables 3 and 7 and of the authors' scorer: IRFL is divided by
+    `phenomenon`, and any other source is a group as a whole. So is HAIVMet (``vismet``), whose
+    metaphors and similes the tables do not tell apart. Its `phenomenon` is not looked at: the hub
+    seems to call metaphors the rows that the released ``vflute_test.csv`` calls similes.
     """
     if source_dataset == "irfl":
         return "irfl_idiom" if phenomenon == "idiom" else "irfl_metaphor_simile"
@@ -98,7 +103,7 @@ def load(dataset: str, split: str, check_images: bool = True) -> datasets.Datase
     - ``data``: dataset, split and a digest of all texts (`DataId`).
     - ``instruction``: the number of the row's instruction, 1 to 21. Rows of the user get those of
       the released rows at the same positions.
-    - ``report_group``: the row's source (see `report_group`); `NO_SOURCE` if it names none.
+    - ``report_group``: see `report_group`; `NO_SOURCE` if the row names no source.
     - ``revision``: ``own``, for rows of the user alone.
     - ``family``, with `check_images` alone: the id of the first row that shares a claim or a
       picture with the row, directly or through others. Such rows depend on each other: MemeCap and
@@ -115,21 +120,24 @@ def load(dataset: str, split: str, check_images: bool = True) -> datasets.Datase
     import datasets
 
     user_file = row_tables.find_user_file(dataset, split)
-    has_user_rows = user_file is not None
     if user_file is None:
+        has_user_rows = False
         table, table_faults = row_tables.read_release(dataset, split)
     else:
+        has_user_rows = True
         table, table_faults = row_tables.read_user_file(user_file, f"{dataset}/{split}")
     rows, row_faults = _check_rows(table, dataset, split, has_user_rows, check_images)
     row_files.raise_first_fault([*table_faults, *row_faults], "vflute")
 
     texts_of_rows = [row.texts for row in rows]
     data_id = DataId(dataset, split, _digest_of_texts(texts_of_rows))
-    split_sizes = {**source_of(dataset).splits, split: len(rows)}
     groups: list[str] = []
     for texts in texts_of_rows:
         group = report_group(texts["source_dataset"], texts["phenomenon"])
         groups.append(group or NO_SOURCE)
+    # Instructions are assigned through all splits, one after the other, so that the sizes of all
+    # are needed. The user's file may have another number of rows than the released split.
+    split_sizes = {**source_of(dataset).splits, split: len(rows)}
     added_columns: dict[str, list[str] | list[int]] = {
         "dataset": [dataset] * len(rows),
         "data": [str(data_id)] * len(rows),
@@ -182,24 +190,31 @@ def _check_rows(
     """The rows of a table that have no faults, and a message for each of the others."""
     remedy = "Correct the row." if has_user_rows else hub.USE_THE_RELEASE
 
-    def check(cells: dict[str, Any], location: str) -> _CheckedRow:
+    def check(cells: Mapping[str, Any], location: str) -> _CheckedRow:
         """Check the texts and the picture of a row; raise a `DataError` with its first fault."""
-        picture = cells.pop("image", None)  # the texts are left
-        fault = _text_fault(cells, has_user_rows)
+        texts = {column: cells[column] for column in TEXT_COLUMNS}
+        fault = _text_fault(texts, has_user_rows)
         if fault:
             raise DataError(f"{location}: {fault}. {remedy}")
         if not check_images:
-            return _CheckedRow(cells, picture_key="")
+            return _CheckedRow(texts, picture_key="")
+        picture = cells["image"]
         images.check(picture, location, dataset)
-        return _CheckedRow(cells, _picture_key(picture))
+        return _CheckedRow(texts, _picture_key(picture))
 
     columns = [*TEXT_COLUMNS, "image"] if check_images else [*TEXT_COLUMNS]
     rows = row_files.progress(table.select_columns(columns), f"{dataset}/{split}")
-    return row_files.validate_rows(zip(table["location"][:], rows, strict=True), check)
+    # `validate_rows` takes a row after its location, and hands both to `check` in the other order.
+    located_rows = zip(table["location"][:], rows, strict=True)
+    return row_files.validate_rows(located_rows, check)
 
 
 def _text_fault(texts: Mapping[str, object], has_user_rows: bool) -> str:
-    """What is wrong with the texts of a row: ``claim is empty``; "" if nothing is."""
+    """What is wrong with the texts of a row: ``claim is empty``; "" if nothing is.
+
+    A text must not contain a placeholder such as ``<image>``, which models take for the place of a
+    picture.
+    """
     for column, text in texts.items():
         if not isinstance(text, str):
             return f"{column} is {row_files.brief(text)}, not text"
@@ -254,8 +269,9 @@ def _families(ids: Sequence[str], rows: Sequence[_CheckedRow]) -> list[str]:
 def exemplars(dataset: str, count: int, seed: int) -> tuple[Document, ...]:
     """Few-shot exemplars: documents of the train split whose `image` is decoded.
 
-    They are drawn over sources and labels (`figlang_tasks.core.exemplars.drawn`), so that five of
-    them hold each source dataset of V-FLUTE once. The paper's own exemplars were not released.
+    The source datasets take turns, and each turn takes a row whose label was drawn least so far
+    (`figlang_tasks.core.exemplars.draw_exemplars`): five exemplars hold each of V-FLUTE's five
+    source datasets once. The paper's own exemplars were not released.
 
     Args:
         dataset: ``V-FLUTE``, or another dataset in its schema.

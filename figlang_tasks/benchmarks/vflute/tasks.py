@@ -6,7 +6,8 @@ and assign a label" (section 3). Prompts and data call the hypothesis a claim.
 
 Where the paper says what, and where it is done here:
 
-- Section 3.4 and Table 3, splits and sources: `figlang_tasks.benchmarks.vflute.rows`.
+- Section 3.4, sizes of the splits: `figlang_tasks.benchmarks.vflute.benchmark`.
+- Table 3, sources of the rows: `figlang_tasks.benchmarks.vflute.rows`.
 - Table 8 and Appendix D, one of 21 instructions for each row: `question`, and
   `figlang_tasks.benchmarks.vflute.rows.instruction_numbers`.
 - Table 4, few-shot prompting: `Options.num_shots`. The paper's exemplars were not released.
@@ -15,28 +16,35 @@ Where the paper says what, and where it is done here:
 - Appendix J, the label alone: `Options.label_only`. The paper gives no wording.
 - Appendix D, beam search and at most 256 new tokens: the task files ``vflute*.yaml``.
 - Appendix D, rules that extract label and explanation: `figlang_tasks.benchmarks.vflute.parse`.
-- Section 4.2, F1@ExplanationScore: `figlang_tasks.benchmarks.vflute.measures`.
+- Appendix D, "that label would likely be incorrect": an answer without a readable label counts as
+  one with the wrong label (`figlang_tasks.scoring.explained.is_right`).
+- Section 4.2 and Appendix D, ExplanationScore, the mean of BERTScore and BLEURT:
+  `figlang_tasks.metrics.explanation`, the scorer ``vflute25``.
+- Section 4.2, F1@ExplanationScore: `figlang_tasks.benchmarks.vflute.measures` names the thresholds.
+  `figlang_tasks.metrics.classification` counts a label with a bad explanation as wrong
+  (`counts_as_right`) and computes the macro F1.
+- Table 7 and Figure 11, values by source: `figlang_tasks.benchmarks.vflute.measures.VFLUTE`, by the
+  groups in `figlang_tasks.benchmarks.vflute.rows.REPORT_GROUPS`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from loguru import logger
 from PIL import Image
-from pydantic import Field
 
 from figlang_tasks.answers.entailment import entailment
 from figlang_tasks.answers.next_question import before_next_question, whole
 from figlang_tasks.benchmarks.vflute import measures, rows
+from figlang_tasks.benchmarks.vflute.options import Options
 from figlang_tasks.benchmarks.vflute.parse import parse_official
 from figlang_tasks.benchmarks.vflute.records import VFluteRecord
 from figlang_tasks.benchmarks.vflute.scene_graph import NextCall, stages_from_json, stages_to_json
 from figlang_tasks.core import images
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.options import Kwargs
-from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.core.request import Request
 from figlang_tasks.scoring import Task, explanations
@@ -50,31 +58,6 @@ WHITE_SQUARE_SIZE = (336, 336)
 """Width and height of the white square. The paper gives none: this is LLaVA-1.5's input size."""
 
 
-class Options(TaskOptions):
-    """Options of a V-FLUTE task: the keys of ``lmms_eval_specific_kwargs`` in its YAML file.
-
-    Attributes:
-        instruction: the number of an instruction in Table 8, 1 to 21, which every row is asked
-            with; None asks each row with the instruction that the authors assigned to it.
-        num_shots: how many exemplars stand before the question. They are rows of the train split.
-        fewshot_seed: the seed with which the exemplars are drawn.
-        blind: show a white square instead of the image: the hypothesis-only baseline of section
-            4.3, "-- Image" in Table 4.
-        label_only: ask for the label without an explanation (Appendix J).
-        scorer: the name of the explanation scorer (`figlang_tasks.scoring.explanations`); None
-            takes the paper's. The environment variable ``FIGLANG_SCORER`` overrides it.
-    """
-
-    OF: ClassVar[str] = "V-FLUTE"
-
-    instruction: int | None = Field(default=None, ge=1, le=rows.INSTRUCTION_COUNT)
-    num_shots: int = Field(default=0, ge=0)
-    fewshot_seed: int = Field(default=42, ge=0)
-    blind: bool = False
-    label_only: bool = False
-    scorer: explanations.ScorerOption = None
-
-
 # --- rows ---
 
 
@@ -83,7 +66,7 @@ def documents(request: Request, check_images: bool) -> datasets.Dataset:
 
     A request with ``instructions=all`` gets each row 21 times, once with each instruction.
     """
-    if request.get("instructions", "all") != "all":
+    if _asks_all_instructions(request) and request["instructions"] != "all":
         raise DataError(
             f"dataset_name: instructions={request['instructions']}; it must be all, or be left out"
         )
@@ -104,26 +87,27 @@ def preflight(config: Mapping[str, Any], request: Request) -> None:
         DataError: the exemplars cannot be loaded.
         ValueError: options exclude each other, or the scorer is not to be had.
     """
-    options_of_models = Options.blocks(config)
-    for options in options_of_models:
+    # `lmms_eval_specific_kwargs` may hold a block of options for some models. Every block is
+    # checked, and all of them before any exemplar is loaded.
+    options_of_blocks = Options.blocks(config)
+    asks_for_scene_graph = config.get("output_type") == "generate_until_agentic"
+    for options in options_of_blocks:
         if options.instruction is not None and _asks_all_instructions(request):
             raise ValueError(
                 "V-FLUTE task option instruction: dataset_name has instructions=all already; leave"
                 " out one of the two"
             )
-    asks_for_scene_graph = config.get("output_type") == "generate_until_agentic"
-    for options in options_of_models:
         if asks_for_scene_graph and (options.num_shots or options.label_only):
             raise ValueError(
                 "V-FLUTE scene-graph tasks take neither num_shots nor label_only; valid:"
                 " instruction, blind"
             )
 
-    for options in options_of_models:
+    for options in options_of_blocks:
         if options.num_shots:
             # The loader keeps the exemplars for the prompts.
             rows.exemplars(request.dataset, options.num_shots, options.fewshot_seed)
-    scorers = {options.scorer for options in options_of_models}
+    scorers = {options.scorer for options in options_of_blocks}
     for scorer in scorers:
         explanations.preflight(request.dataset, scorer)
 
@@ -140,8 +124,10 @@ def question(doc: Document, options: Options) -> str:
     """The instruction of Table 8 with the row's claim in it, without the image.
 
     It is ``Does the image entail or contradict the claim "..."? Explain your reasoning and provide
-    a label between entailment or contradiction.``, for example. With ``label_only`` what follows
-    the question mark asks for one word.
+    a label between entailment or contradiction.``, for example. All 21 texts are in
+    ``prompts/vflute/question.jinja``. With ``label_only`` a request for one word replaces what
+    follows the last question mark. That is the instruction's: it stands after the claim, which may
+    hold others.
     """
     instruction = options.instruction
     if instruction is None:
@@ -246,16 +232,22 @@ def scene_graph_doc_to_text(
     "The method prompts the model zero-shot to generate a scene graph in JSON format and then
     utilizes that scene graph in another prompt to answer the relevant question."
 
+    The first prompt has the question up to its last question mark, without the request for a label
+    and an explanation. Question marks in the claim become blanks, as in the released runs. The
+    second prompt has the whole question.
+
     Args:
         doc: the row.
         lmms_eval_specific_kwargs: the options of the task file.
-        previous_output: what the model wrote so far, one output for each call.
-        round_idx: the number of the call, which lmms-eval passes and nothing here needs.
+        previous_output: what the model wrote so far, one output for each call; None or empty before
+            the first.
+        round_idx: how many calls were made, which lmms-eval passes and nothing here needs.
         previous_round_info: the state of the last call, which nothing here needs.
 
     Returns:
-        The first prompt as a text. Then the second prompt with the row's picture. After both calls
-        no prompt, and the output that is judged: a JSON object of both outputs (`Stages`).
+        The first prompt as a text, for which lmms-eval takes the picture from `doc_to_visual`. Then
+        the second prompt with the row's picture. After both calls no prompt, and the output that is
+        judged: a JSON object of both outputs (`stages_to_json`).
     """
     options = Options.of(lmms_eval_specific_kwargs)
     row_question = question(doc, options)
@@ -280,6 +272,10 @@ def scene_graph_doc_to_text(
 def scene_graph_process_results(doc: Document, results: Sequence[str]) -> MetricValues:
     """Judge the answer of a scene-graph run: its record, and its number for each metric.
 
+    The answer is cut before a next question that the model invents. For other tasks the harness
+    code does that (`figlang_tasks.harness.judgement`). Here it cannot: it gets the JSON object of
+    both outputs, in which line breaks are escaped, and looks for questions at the start of a line.
+
     Args:
         doc: the row.
         results: one text, the last output of `scene_graph_doc_to_text`.
@@ -289,12 +285,14 @@ def scene_graph_process_results(doc: Document, results: Sequence[str]) -> Metric
     stages = stages_from_json(output)
     if stages is None:
         # The generation setting max_agentic_steps=1 ends a run before the second call. An empty
-        # output is that of a failed request, which is reported elsewhere.
+        # output is that of a failed or refused request, which is reported elsewhere.
         if output:
             logger.error(
                 f"figlang_tasks: {doc['id']}: the output has no second stage: it counts as no"
                 " answer"
             )
+        # No answer is "" in all tasks, with the status "empty": in a record of that status the
+        # harness code then says where a server refused. None would be "missing".
         return task.values(doc, record(doc, output="", scene_graph=True))
     answer = before_next_question(stages["answer"], other_wordings(doc), shown_texts(doc))
     return task.values(doc, record(doc, answer, scene_graph=True))
@@ -306,39 +304,50 @@ def scene_graph_process_results(doc: Document, results: Sequence[str]) -> Metric
 def record(doc: Document, output: str | None, scene_graph: bool = False) -> VFluteRecord:
     """The record of an answer: gold label, predicted label and explanation.
 
-    The authors' rules decide (Appendix D). A careful reader reads the label too, and the record
-    shows where the two disagree.
+    The authors' rules decide (Appendix D). `entailment`, this project's own reader, reads the label
+    too. Its label is recorded for comparison (``predicted_strict``); F1 never counts it.
 
     Args:
         doc: the row.
-        output: the model's answer; None if there is none.
+        output: the model's answer; None if there is none. Where the model goes on with a next
+            question of its own, it is an `Output` (`figlang_tasks.answers.next_question`): a str
+            that ends before that question, and has the whole text as an attribute.
         scene_graph: whether the answer is that of a scene-graph run.
     """
-    # The authors' rules read all that a model wrote, also behind the next question that it invents.
+    # The authors' rules read all that the model wrote: `whole` returns the whole text of an
+    # `Output`, and any other text as it is.
     official_reading = parse_official(whole(output), scene_graph=scene_graph)
-    careful_label = entailment(output, [doc["claim"]]).value
+    # The claim may itself contain a label, which is no answer.
+    strict_label = entailment(output, [doc["claim"]]).value
     gold = rows.LABELS[doc["label"]]
-    record = VFluteRecord(**explained_record(doc, gold, official_reading, careful_label))
+    vflute_record = VFluteRecord(**explained_record(doc, gold, official_reading, strict_label))
 
     has_user_rows = "revision" in doc
     if has_user_rows:
-        record["revision"] = doc["revision"]
+        vflute_record["revision"] = doc["revision"]
     is_asked_with_all_instructions = "row" in doc
     if is_asked_with_all_instructions:
-        record["row"] = doc["row"]
-        record["instruction"] = doc["instruction"]
-    return record
+        vflute_record["row"] = doc["row"]
+        vflute_record["instruction"] = doc["instruction"]
+    return vflute_record
 
 
 def shown_texts(doc: Document) -> list[str]:
-    """The texts of a row that its prompt shows, by which an invented next question is found."""
+    """The texts of a row that its prompt shows.
+
+    A question in an output that shows another text is about another row: the model invented it.
+    The harness code finds this function by its name (`figlang_tasks.harness.judgement`).
+    """
     return [doc["claim"]]
 
 
 def other_wordings(doc: Document) -> list[str]:
-    """The row's question with each of the 21 instructions.
+    """The row's question with each of the 21 instructions, its own among them.
 
-    A model that invents a next question may use the instruction of an exemplar.
+    A model that invents a next question may use the instruction of an exemplar. All of them ask for
+    an explanation, also where the task asks for the label alone: such a question is told by the
+    words before its claim and by the claim, which are the same in both. The harness code finds this
+    function by its name.
     """
     wordings: list[str] = []
     for number in rows.INSTRUCTION_NUMBERS:
@@ -347,10 +356,9 @@ def other_wordings(doc: Document) -> list[str]:
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
-    """What the models ``figlang_random`` and ``figlang_majority`` may answer, and the right label.
+    """An answer for each label, by label, and the right label.
 
-    Returns:
-        An answer for each label, by label; and the label that is right.
+    The models ``figlang_random`` and ``figlang_majority`` choose among these answers.
     """
     # An explanation must not quote the claim: one released claim begins with "Label: entailment".
     explanation = "The picture and the claim belong together, or they do not."

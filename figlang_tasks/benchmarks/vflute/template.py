@@ -41,7 +41,7 @@ Try:   FIGLANG_SCORER=off lmms_eval --tasks vflute --model figlang_random --limi
 def template(folder: Path) -> list[Path]:
     """Write example rows with their pictures, and how to replace them; return the files.
 
-    The examples are rows of figlang_mini: the first of each source and label.
+    The examples are rows of figlang_mini: the first of each report group and label.
 
     Args:
         folder: where to write; it gets ``README.txt``, ``test.csv`` and ``images/``.
@@ -52,7 +52,7 @@ def template(folder: Path) -> list[Path]:
     readme = folder / "README.txt"
     table = folder / "test.csv"
     pictures: list[Path] = []
-    sources_and_labels: set[tuple[str, str]] = set()
+    groups_and_labels: set[tuple[str, str]] = set()
     mini_rows = pq.read_table(mini.DATA_DIR / "data" / "test-00000-of-00001.parquet").to_pylist()
 
     with table.open("w", encoding="utf-8", newline="") as file:
@@ -60,12 +60,12 @@ def template(folder: Path) -> list[Path]:
         writer = csv.DictWriter(file, columns, lineterminator="\n")
         writer.writeheader()
         for mini_row in mini_rows:
-            source = rows.report_group(mini_row["source_dataset"], mini_row["phenomenon"])
-            source_and_label = (source, mini_row["label"])
-            if source_and_label in sources_and_labels:
+            group = rows.report_group(mini_row["source_dataset"], mini_row["phenomenon"])
+            group_and_label = (group, mini_row["label"])
+            if group_and_label in groups_and_labels:
                 continue
-            sources_and_labels.add(source_and_label)
-            number = len(sources_and_labels)
+            groups_and_labels.add(group_and_label)
+            number = len(groups_and_labels)
             picture = folder / "images" / f"{number}.png"
             picture.write_bytes(mini_row["image"]["bytes"])
             pictures.append(picture)
@@ -76,6 +76,7 @@ def template(folder: Path) -> list[Path]:
                     "claim": mini_row["claim"],
                     "label": mini_row["label"],
                     "explanation": mini_row["explanation"],
+                    # Rows of the user have report groups of their own: not ``irfl_idiom``.
                     "source_dataset": f"mini_{mini_row['phenomenon']}",
                     "phenomenon": mini_row["phenomenon"],
                 }

@@ -157,7 +157,8 @@ def slug(dataset: str) -> str:
 
 def short_task_names(tasks: Collection[str]) -> dict[str, str]:
     """A short name for each task: without the words that all begin with, such as ``irfl_``."""
-    shared = commonprefix(list(tasks)) if len(tasks) > 1 else ""
+    # The names are no paths: their first characters are compared.
+    shared = commonprefix(list(tasks)) if len(tasks) > 1 else ""  # noqa: RUF071
     start = shared.rfind("_") + 1  # after the last whole word that they share
     return {task: task[start:] for task in tasks}
 

@@ -106,14 +106,14 @@ def test_labels_from_the_files_of_the_scorer(here: Path) -> None:
             match=rf"line 2: {label} is empty, and no file \*targets\*.tsv below .*more fault",
         ):
             rows.load("AdMIRe", table, "captions")
-        place, name = generated.home(here, table)
+        _place, _name = generated.home(here, table)
         kept = [{key: row[key] for key in ("compound", "sentence_type", label)} for row in found]
         path = generated.write_table(here / "elsewhere", table, kept)
         path.rename(here / "AdMIRe" / f"a_{table}_targets.tsv")
         hub.clear_caches()
         assert rows.load("AdMIRe", table, "captions")[3] == document, "and the digest is the same"
         names = [row["image1_name"] for row in found[:2]]
-        twice = kept[:2] + [{**kept[1], "sentence_type": "literal", label: names[1]}]
+        twice = [*kept[:2], {**kept[1], "sentence_type": "literal", label: names[1]}]
         generated.write_table(here / "elsewhere", table, twice).rename(
             here / "AdMIRe" / f"b_{table}_targets.tsv"
         )
@@ -129,7 +129,7 @@ def test_a_file_that_is_there_twice_is_refused(here: Path) -> None:
     place, name = generated.home(here, "en_test")
     (place / "again").mkdir()
     (place / "again" / name).write_bytes((place / name).read_bytes())
-    with pytest.raises(DataError, match="subtask_a_test.tsv is there 2 times"):
+    with pytest.raises(DataError, match=r"subtask_a_test.tsv is there 2 times"):
         rows.load("AdMIRe", "en_test", "captions")
 
 

@@ -1,6 +1,4 @@
-"""FLUTE is asked in other words than the papers', or an answer is judged in another way, if this
-fails.
-"""
+"""FLUTE's prompts are not the papers', or an answer is judged in another way, if this fails."""
 
 from __future__ import annotations
 
@@ -15,12 +13,15 @@ from run_and_check import preflight
 
 from figlang_tasks.benchmarks.flute import rows, tasks
 from figlang_tasks.benchmarks.flute.benchmark import BENCHMARK
+from figlang_tasks.benchmarks.flute.blind import BLIND_FILE
+from figlang_tasks.benchmarks.flute.pairs import LABELS
 from figlang_tasks.core import hub
 from figlang_tasks.core.request import Request
 from figlang_tasks.scoring import evaluate, process_results
 
 
 def document(**changes: Any) -> dict[str, Any]:
+    """A row, with changes to its columns."""
     doc = {
         "dataset": "FLUTE",
         "data": "FLUTE/heldout:0123456789ab",
@@ -40,7 +41,7 @@ def document(**changes: Any) -> dict[str, Any]:
 
 
 def test_the_prompts_are_the_papers_word_for_word() -> None:
-    """datasets.md E; v1 is printed in arXiv 2205.12404v1, section 3."""
+    """v1 is printed in arXiv 2205.12404v1, section 3; v2 is that of the released code."""
     assert (
         tasks.doc_to_text(document())
         == 'Does the sentence "He said "no" {{ 7 * 7 }}." entail or contradict the sentence "He was'
@@ -59,45 +60,52 @@ def test_four_exemplars_are_turns_before_the_question_word_for_word(
 ) -> None:
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
     write_lines(tmp_path / "FLUTE" / "train.jsonl", released_shape())
-    asked = (
+    question = (
         'Does the sentence "{}" entail or contradict the sentence "{}"? '
         + 'Please answer between "Entails" or "Contradicts" and explain your decision in a'
         " sentence."
     )
-    said = "{}. What {} says of {!r} is why it is {}."
+    answer = "{}. What {} says of {!r} is why it is {}."
     expected = [
         (
             "user",
-            asked.format("The kettle number 268 broke again.", "I adore how kettle 268 broke."),
+            question.format("The kettle number 268 broke again.", "I adore how kettle 268 broke."),
         ),
         (
             "assistant",
-            said.format("Contradicts", 268, "I adore how kettle 268 broke.", "Contradiction"),
+            answer.format("Contradicts", 268, "I adore how kettle 268 broke.", "Contradiction"),
         ),
-        ("user", asked.format("Entailment of metaphor 525.", "He was wall 525.")),
-        ("assistant", said.format("Entails", 525, "He was wall 525.", "Entailment")),
-        ("user", asked.format("Entailment of simile 485.", "Her voice was like bell 485.")),
-        ("assistant", said.format("Entails", 485, "Her voice was like bell 485.", "Entailment")),
-        ("user", asked.format("Contradiction of idiom 730.", "They spilled bean 730.")),
-        ("assistant", said.format("Contradicts", 730, "They spilled bean 730.", "Contradiction")),
-        ("user", asked.format('He said "no" {{ 7 * 7 }}.', "He was as quiet as snow.")),
+        ("user", question.format("Entailment of metaphor 525.", "He was wall 525.")),
+        ("assistant", answer.format("Entails", 525, "He was wall 525.", "Entailment")),
+        ("user", question.format("Entailment of simile 485.", "Her voice was like bell 485.")),
+        ("assistant", answer.format("Entails", 485, "Her voice was like bell 485.", "Entailment")),
+        ("user", question.format("Contradiction of idiom 730.", "They spilled bean 730.")),
+        ("assistant", answer.format("Contradicts", 730, "They spilled bean 730.", "Contradiction")),
+        ("user", question.format('He said "no" {{ 7 * 7 }}.', "He was as quiet as snow.")),
     ]
-    messages = tasks.doc_to_messages(document(), {"num_shots": 4})
-    assert [
-        (turn["role"], *(part["text"] for part in turn["content"])) for turn in messages
-    ] == expected
-    texts = [text for _, text in expected]
-    pairs = [
-        f"{question}\n{answer}" for question, answer in zip(texts[:-1:2], texts[1::2], strict=True)
-    ]
-    assert tasks.doc_to_text(document(num_shots=4)) == "\n\n".join([*pairs, texts[-1]]), (
-        "as lm-eval has it"
-    )
-    questions = rows.load("FLUTE", "heldout")
-    shots = {
-        shot[key] for shot in rows.exemplars("FLUTE", 60, "v2") for key in ("premise", "hypothesis")
-    }
-    assert not shots & {*questions["premise"], *questions["hypothesis"]}
+    turns: list[tuple[str, str]] = []
+    for turn in tasks.doc_to_messages(document(), {"num_shots": 4}):
+        (content,) = turn["content"]
+        turns.append((turn["role"], content["text"]))
+    assert turns == expected
+
+    *shot_texts, last_question = [text for _, text in expected]
+    paragraphs = ["\n".join(shot_texts[index : index + 2]) for index in range(0, 8, 2)]
+    # lm-eval has them as one text.
+    text = tasks.doc_to_text(document(num_shots=4))
+    assert text == "\n\n".join([*paragraphs, last_question])
+
+
+def test_exemplars_share_no_sentence_with_the_held_out_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
+    write_lines(tmp_path / "FLUTE" / "train.jsonl", released_shape())
+    heldout = rows.load("FLUTE", "heldout")
+    exemplar_sentences: set[str] = set()
+    for exemplar in rows.exemplars("FLUTE", 60, "v2"):
+        exemplar_sentences |= {exemplar["premise"], exemplar["hypothesis"]}
+    assert not exemplar_sentences & {*heldout["premise"], *heldout["hypothesis"]}
 
 
 @pytest.mark.parametrize(
@@ -114,12 +122,13 @@ def test_targets_have_the_papers_form_and_read_back(changes: dict[str, str], tar
     judged = process_results(doc, [target])
     assert (judged["acc"], judged["parse_rate"], judged["parse_disagreement"]) == (1, 1, 0)
     answers, label = tasks.chance_answers(doc)
-    assert label == doc["label"] and set(answers) == set(rows.LABELS)
+    assert label == doc["label"]
+    assert set(answers) == set(LABELS)
     for name, answer in answers.items():
-        assert process_results(doc, [answer])["sample"]["predicted"] == rows.LABELS[name]
+        assert process_results(doc, [answer])["sample"]["predicted"] == LABELS[name]
 
 
-def test_a_record() -> None:
+def test_the_record_holds_gold_predicted_and_explanations() -> None:
     judged = process_results(document(), ["Entails. It never Contradicts it."])
     assert judged["sample"] == {
         "task": "flute",
@@ -174,17 +183,13 @@ def test_the_released_rule_comes_first_then_the_common_reader(
     explanation: str | None,
 ) -> None:
     record = process_results(document(prompt=prompt), [output])["sample"]
-    assert (record["predicted"], record["predicted_official"], record["rule"]) == (
-        predicted,
-        official,
-        rule,
-    )
+    assert record["predicted"] == predicted
+    assert record["predicted_official"] == official
+    assert record["rule"] == rule
     assert record["explanation"] == (output if explanation == "whole" else explanation)
     scores = evaluate([record], measures_of([record]))
-    assert (scores["acc"]["all"].value, scores["acc_official"]["all"].value) == (
-        predicted == 0,
-        official == 0,
-    )
+    assert scores["acc"]["all"].value == (predicted == 0)
+    assert scores["acc_official"]["all"].value == (official == 0)
 
 
 @pytest.mark.parametrize(
@@ -232,10 +237,8 @@ def test_prompt_v1_has_one_definition_and_asks_no_explanation_of_entailments() -
     judged = process_results(document(prompt="v1", label="Entailment", scorer="embedded"), ["No."])
     record = judged["sample"]
     assert not any(name.startswith("v1_") for name in judged)
-    assert (
-        not tasks.V1.measures.by_name["explanation_score"].counts(record)
-        and judged["explanation_score"] is None
-    )
+    assert not tasks.V1.measures.by_name["explanation_score"].counts(record)
+    assert judged["explanation_score"] is None
     assert (record["task"], record["scorer"]) == ("flute_v1", "embedded")
 
 
@@ -245,17 +248,16 @@ def test_prompt_v1_has_one_definition_and_asks_no_explanation_of_entailments() -
 )
 def test_a_row_counts_for_its_type_and_the_papers_portion(group: str, scopes: set[str]) -> None:
     judged = process_results(document(report_group=group), ["Entails. Why."])
-    assert set(tasks.V2.measures.by_name["acc@0"].records_by_scope([judged["sample"]])) == {
-        "all",
-        *scopes,
-    }
+    accuracy = tasks.V2.measures.by_name["acc@0"]
+    records_by_scope = accuracy.records_by_scope([judged["sample"]])
+    assert records_by_scope.keys() == {"all", *scopes}
 
 
 def test_blind_rows_are_read_and_not_judged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
-    write_lines(tmp_path / "FLUTE" / rows.BLIND_FILE, blind_rows())
+    write_lines(tmp_path / "FLUTE" / BLIND_FILE, blind_rows())
     preflight({"dataset_name": "FLUTE,part=codalab"})
     doc = BENCHMARK.documents(Request.of("FLUTE", part="codalab"))[8]
     assert tasks.doc_to_target(doc) == ""

@@ -85,7 +85,7 @@ def test_a_classifier_finds_its_encoder_from_another_folder(
     monkeypatch.chdir(tmp_path / "elsewhere")
     probe.FigLangProbe(probe="../probe")
     (tmp_path / "clip").rename(tmp_path / "moved")
-    with pytest.raises(FigLangError, match="there is no folder .*/clip"):
+    with pytest.raises(FigLangError, match=r"there is no folder .*/clip"):
         probe.FigLangProbe(probe="../probe")
 
 

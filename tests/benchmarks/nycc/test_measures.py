@@ -24,17 +24,30 @@ ROWS = (60, 12, 10, 10, 8)
 
 
 def records(hits: Sequence[int]) -> list[dict[str, Any]]:
-    """Answers of which so many are right in each fold."""
-    return [
-        {"id": f"{fold}-{row}", "unit": f"contest {fold}-{row}", "data": DATA, "fold": fold,
-         "gold": "A", "predicted": "A" if row < hits[fold] else "B", "predicted_strict": "A",
-         "predicted_official": "A", "scores": None, "status": "read", "rule": "alone"}
-        for fold, rows in enumerate(ROWS)
-        for row in range(rows)
-    ]  # fmt: skip
+    """Records of all folds, of which so many in each fold are right."""
+    fold_records: list[dict[str, Any]] = []
+    for fold, row_count in enumerate(ROWS):
+        for row in range(row_count):
+            fold_records.append(
+                {
+                    "id": f"{fold}-{row}",
+                    "unit": f"contest {fold}-{row}",
+                    "data": DATA,
+                    "fold": fold,
+                    "gold": "A",
+                    "predicted": "A" if row < hits[fold] else "B",
+                    "predicted_strict": "A",
+                    "predicted_official": "A",
+                    "scores": None,
+                    "status": "read",
+                    "rule": "alone",
+                }
+            )
+    return fold_records
 
 
 def run(name: str, hits: Sequence[int]) -> Run:
+    """A run of which so many rows in each fold are right."""
     lines = tuple(
         {"sample": record, "filtered_resps": [record["predicted"]]} for record in records(hits)
     )
@@ -55,34 +68,34 @@ def run(name: str, hits: Sequence[int]) -> Run:
 
 
 def wilson(hits: int, rows: int) -> tuple[float, float]:
+    """Wilson's interval of a share, by scipy."""
     interval = stats.binomtest(hits, rows).proportion_ci(method="wilson")
     return float(interval.low), float(interval.high)
 
 
-FEW, MANY = (12, 6, 5, 6, 5), (57, 7, 5, 5, 4)
+FEW = (12, 6, 5, 6, 5)
+MANY = (57, 7, 5, 5, 4)
 
 
-def test_the_value_is_the_unweighted_mean_of_the_folds_and_its_interval_that_of_independent_values() -> None:  # fmt: skip  # noqa: E501
+def test_the_value_is_the_mean_of_the_folds_and_its_interval_of_independent_values() -> None:
     shares = [hits / rows for hits, rows in zip(FEW, ROWS, strict=True)]
     estimates = evaluate(records(FEW), MATCHING.measures, 0)["acc"]
     assert [estimates[f"fold_{fold}"].value for fold in range(5)] == pytest.approx(shares)
     value = sum(shares) / 5
-    assert estimates["all"].value == pytest.approx(value) and value != pytest.approx(
-        sum(FEW) / sum(ROWS), abs=0.05
-    )
+    assert estimates["all"].value == pytest.approx(value)
+    share_of_all_rows = sum(FEW) / sum(ROWS)
+    assert value != pytest.approx(share_of_all_rows, abs=0.05)
     # MOVER, Zou & Donner 2008, of Wilson's intervals by scipy.
-    ends = [wilson(hits, rows) for hits, rows in zip(FEW, ROWS, strict=True)]
-    below = math.dist(shares, [low for low, _ in ends]) / 5
-    above = math.dist(shares, [high for _, high in ends]) / 5
+    limits = [wilson(hits, rows) for hits, rows in zip(FEW, ROWS, strict=True)]
+    below = math.dist(shares, [low for low, _ in limits]) / 5
+    above = math.dist(shares, [high for _, high in limits]) / 5
     assert (estimates["all"].low, estimates["all"].high) == pytest.approx(
         (value - below, value + above)
     )
 
 
 def test_a_comparison_is_of_the_mean_of_the_folds() -> None:
-    """Of all rows the second run has far more right, by one fold alone: the mean of the folds
-    differs less.
-    """
+    """The second run is better in one large fold alone: the mean of the folds differs less."""
     runs = [run("few", FEW), run("many", MANY)]
     (acc,) = comparison.compare(runs, ["acc"], resamples=2000)
     before, after = (np.mean(np.array(hits) / ROWS) for hits in (FEW, MANY))
@@ -101,6 +114,5 @@ def test_a_comparison_is_of_the_mean_of_the_folds() -> None:
     assert acc.p_randomization == pytest.approx(expected, abs=0.02)
     (fold,) = comparison.compare(runs, ["acc_fold_0"], resamples=100)
     assert (fold.scope, fold.difference) == ("fold_0", pytest.approx(45 / 60))
-    assert {each.scope for each in comparison.compare(runs, all_metrics=True, resamples=100)} == {
-        "all"
-    }
+    differences = comparison.compare(runs, all_metrics=True, resamples=100)
+    assert {difference.scope for difference in differences} == {"all"}

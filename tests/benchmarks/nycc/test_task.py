@@ -1,6 +1,4 @@
-"""NYCC is asked in other words, or judged in another way than by the released evaluator, if this
-fails.
-"""
+"""NYCC's prompts or values are not those of the released scripts if this fails."""
 
 from __future__ import annotations
 
@@ -31,13 +29,19 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def document(folder: Path, kind: str) -> dict[str, Any]:
-    """Of a fold whose number of rows was inferred, where there is one: of it two rows will do."""
-    config = next(
-        (kind + fold for fold in ("", "_1", "_2", "_3", "_4") if kind + fold not in counts.SEEN),
-        kind,
-    )
-    release.release(folder, config, test=None if config in counts.SEEN else 2)
-    return dict(documents(kind, configurations.config(config).fold)[1])
+    """A row of a configuration.
+
+    It is of a fold whose number of rows is inferred, if there is one: two rows of it will do.
+    """
+    inferred = [name for name in fold_names(kind) if name not in counts.SEEN]
+    config = inferred[0] if inferred else kind
+    release.release(folder, config, test=2 if inferred else None)
+    return dict(documents(kind, configurations.parse_name(config).fold)[1])
+
+
+def fold_names(kind: str) -> list[str]:
+    """The names of the five folds of a configuration."""
+    return configurations.fold_names({"config": kind, "fold": "all"})
 
 
 def documents(kind: str, fold: int) -> datasets.Dataset:
@@ -51,10 +55,15 @@ DESCRIPTION = (
     "scene location: a garden\ndescription: Snail 1 wears a watch.\nuncanny description: Snails"
     " have no wrists.\nentities: Snail, Watch\n"
 )
-FIVE, TWO = (
-    "".join(f"{letter}: {release.SAID[letter]} no time, 1.\n" for letter in letters)
-    for letters in ("ABCDE", "AB")
-)
+
+
+def lettered_captions(letters: str) -> str:
+    """The captions with their letters, as a prompt has them."""
+    return "".join(f"{letter}: {release.SAID[letter]} no time, 1.\n" for letter in letters)
+
+
+FIVE = lettered_captions("ABCDE")
+TWO = lettered_captions("AB")
 # The last turn, as the formats of the released scripts make it.
 LAST = {
     ("matching", 0): (
@@ -101,46 +110,42 @@ LAST = {
 
 @pytest.mark.parametrize(("config", "shots"), LAST, ids=str)
 def test_the_question_is_the_released_one(folder: Path, config: str, shots: int) -> None:
-    doc, options = document(folder, config), {"num_shots": shots}
+    doc = document(folder, config)
+    options = {"num_shots": shots}
     turns = tasks.doc_to_messages(doc, options)
     roles = [turn["role"] for turn in turns]
     assert roles == ["system", *["user", "assistant"] * (shots or 1), "user"]
     assert turns[-1]["content"][0]["text"] == LAST[config, shots]
     pictures = [part for turn in turns for part in turn["content"] if part["type"] == "image"]
-    assert len(pictures) == len(tasks.doc_to_visual(doc, options)) == (config.endswith("pixels"))
+    picture_count = 1 if config.endswith("pixels") else 0
+    assert len(pictures) == len(tasks.doc_to_visual(doc, options)) == picture_count
     text = tasks.doc_to_text(doc, options)
     assert text.endswith(LAST[config, shots]) and "<image>" not in text
     if shots:
-        # Before all but the first of the six
+        # It stands before all of the six questions but the first.
         assert text.count("Thanks! How about this one?") == shots
         assert turns[1]["content"][0]["text"].startswith(
             "I will describe a New Yorker cartoon to you. "
         )
         answer = turns[2]["content"][0]["text"]
-        assert (
-            re.fullmatch(r"Answer: [A-E]|Here's my best explanation: A snail .*", answer)
-            and answer in text
-        )
+        assert re.fullmatch(r"Answer: [A-E]|Here's my best explanation: A snail .*", answer)
+        assert answer in text
 
 
 def test_exemplars_from_pixels_are_pictures_in_turns_of_their_own(folder: Path) -> None:
-    doc, options = document(folder, "ranking_from_pixels"), {"num_shots": 5}
-    turns = tasks.doc_to_messages(doc, options)
-    assert [
-        [part["type"] for part in turn["content"]] for turn in turns if turn["role"] == "user"
-    ] == [["text", "image"]] * 6
-    assert (
-        len(tasks.doc_to_visual(doc, options))
-        == tasks.doc_to_text(doc, options).count("<image>")
-        == 6
-    )
+    doc = document(folder, "ranking_from_pixels")
+    options = {"num_shots": 5}
+    questions = [turn for turn in tasks.doc_to_messages(doc, options) if turn["role"] == "user"]
+    assert len(questions) == 6
+    for question in questions:
+        assert [part["type"] for part in question["content"]] == ["text", "image"]
+    assert len(tasks.doc_to_visual(doc, options)) == 6
+    assert tasks.doc_to_text(doc, options).count("<image>") == 6
 
 
 def test_turns_before_the_question_are_those_of_the_release(folder: Path) -> None:
-    """By a digest, taken when the facts that were collected from the release (facts/neighbours.md)
-    had these turns.
-    """
-    told = []
+    """Their digest was taken when they were compared with the released scripts."""
+    texts: list[str] = []
     for config in (
         "matching",
         "ranking",
@@ -148,103 +153,99 @@ def test_turns_before_the_question_are_those_of_the_release(folder: Path) -> Non
         "matching_from_pixels",
         "ranking_from_pixels",
     ):
-        told += [
-            turn["content"][0]["text"]
-            for turn in tasks.doc_to_messages(document(folder, config), {})[:2]
-        ]
-    assert hashlib.sha256("\0".join(told).encode()).hexdigest()[:16] == "f88ec97a916fb4c2", told
+        first_turns = tasks.doc_to_messages(document(folder, config), {})[:2]
+        texts += [turn["content"][0]["text"] for turn in first_turns]
+    digest = hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]
+    assert digest == "f88ec97a916fb4c2", texts
 
 
 # --- answers ---
 
 
 @pytest.mark.parametrize(
-    ("output", "ours", "official"),
+    ("output", "predicted", "official"),
     [("Final Answer: A", "A", "A"), ("a", "A", "B"), ("?", None, "B")],
 )
 def test_without_a_letter_the_released_script_guesses_and_we_do_not(
-    folder: Path, output: str, ours: str | None, official: str
+    folder: Path, output: str, predicted: str | None, official: str
 ) -> None:
     record = process_results(document(folder, "ranking_from_pixels"), [output])["sample"]
-    assert (record["predicted"], record["predicted_official"]) == (ours, official)
-    assert (record["status"] == "read") == (ours is not None)
+    assert (record["predicted"], record["predicted_official"]) == (predicted, official)
+    assert (record["status"] == "read") == (predicted is not None)
 
 
 @pytest.mark.parametrize(
-    ("scores", "chosen"), [([0.1, 0.3], "B"), ([0.3, 0.3], None), ([0.1, 0.2, 0.3], None)]
+    ("scores", "letter"), [([0.1, 0.3], "B"), ([0.3, 0.3], None), ([0.1, 0.2, 0.3], None)]
 )
 def test_scores_choose_the_highest_alone(
-    folder: Path, scores: list[float], chosen: str | None
+    folder: Path, scores: list[float], letter: str | None
 ) -> None:
-    record = process_results(
-        document(folder, "ranking_from_pixels"), [score_requests.answer(scores)]
-    )["sample"]
-    assert (record["predicted"], record["status"]) == (
-        chosen,
-        "scores" if len(scores) == 2 else "unreadable",
-    )
+    doc = document(folder, "ranking_from_pixels")
+    record = process_results(doc, [score_requests.answer(scores)])["sample"]
+    status = "scores" if len(scores) == 2 else "unreadable"
+    assert (record["predicted"], record["status"]) == (letter, status)
 
 
 # --- parity with the released evaluator, eval_crossval.py ---
 
 
 def values(records: list[dict[str, Any]]) -> dict[str, float]:
-    return {
-        name: scopes[OVERALL].value
-        for name, scopes in evaluate(records, measures_of(records), 0).items()
-    }
+    """The value of each measure of all records."""
+    estimates = evaluate(records, measures_of(records), 0)
+    return {name: scopes[OVERALL].value for name, scopes in estimates.items()}
 
 
 def test_accuracies_are_those_of_the_released_evaluator(folder: Path) -> None:
     release.release(folder, "ranking")
-    generator, docs = np.random.default_rng(1), documents("ranking", 0)
-    said = [str(generator.choice(["A", "B"])) for _ in docs]
-    found = values(
-        [
-            process_results(doc, [f"Answer: {it}"])["sample"]
-            for doc, it in zip(docs, said, strict=True)
-        ]
-    )
+    generator = np.random.default_rng(1)
+    records: list[dict[str, Any]] = []
     ny: list[float] = []
     crowd: list[float] = []
-    for doc, it in zip(docs, said, strict=True):
-        (crowd if doc["winner_source"] == "crowd_winner" else ny).append(float(doc["label"] == it))
+    for doc in documents("ranking", 0):
+        letter = str(generator.choice(["A", "B"]))
+        records.append(process_results(doc, [f"Answer: {letter}"])["sample"])
+        hits = crowd if doc["winner_source"] == "crowd_winner" else ny
+        hits.append(float(doc["label"] == letter))
+    scores = values(records)
     expected = {
         "acc": np.mean(ny + crowd),
         "acc_ny": np.mean(ny),
         "acc_crowd": np.mean(crowd),
         "parse_rate": 1,
     }
-    assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-12)
-    assert found["acc_official"] == found["acc"] and found["parse_disagreement"] == 0
+    assert {name: scores[name] for name in expected} == pytest.approx(expected, abs=1e-12)
+    assert scores["acc_official"] == scores["acc"]
+    assert scores["parse_disagreement"] == 0
 
 
 def test_explanation_scores_are_those_of_the_packages(folder: Path) -> None:
-    """BLEU of sacrebleu itself, ROUGE-L of rouge_score itself; the evaluator takes the middle of
-    its bootstrap.
-    """
+    """BLEU is sacrebleu's, ROUGE-L rouge_score's, whose bootstrap's middle the evaluator takes."""
     release.release(folder, "explanation_from_pixels")
     docs = documents("explanation_from_pixels", 0)
-    texts = [" ".join(doc["label"].split()[:: 1 + number % 3]) for number, doc in enumerate(docs)]
-    said = [f"Step by step. Explanation: {text}" for text in texts]
-    records = [process_results(doc, [it])["sample"] for doc, it in zip(docs, said, strict=True)]
-    assert "|eff:no|" in records[0]["bleu"] and records[0]["bleu"].endswith("|level:corpus")
-    found = values(records)
     references = [doc["label"] for doc in docs]
-    assert 100 * found["bleu4"] == pytest.approx(
-        sacrebleu.corpus_bleu(texts, [references]).score, abs=1e-9
-    )
-    scorer, middle = (
-        rouge_scorer.RougeScorer(["rougeL"], use_stemmer=False),
-        scoring.BootstrapAggregator(),
-    )
-    each = [scorer.score(*pair) for pair in zip(references, texts, strict=True)]
-    for score in each:
-        middle.add_scores(score)
-    assert found["rouge_l"] == pytest.approx(
-        np.mean([score["rougeL"].fmeasure for score in each]), abs=1e-12
-    )
-    assert found["rouge_l"] == pytest.approx(middle.aggregate()["rougeL"].mid.fmeasure, abs=0.005)
+    explanations: list[str] = []
+    records: list[dict[str, Any]] = []
+    for index, doc in enumerate(docs):
+        explanation = " ".join(doc["label"].split()[:: 1 + index % 3])
+        explanations.append(explanation)
+        output = f"Step by step. Explanation: {explanation}"
+        records.append(process_results(doc, [output])["sample"])
+    assert "|eff:no|" in records[0]["bleu"]
+    assert records[0]["bleu"].endswith("|level:corpus")
+
+    scores = values(records)
+    bleu = sacrebleu.corpus_bleu(explanations, [references]).score
+    assert 100 * scores["bleu4"] == pytest.approx(bleu, abs=1e-9)
+    scorer = rouge_scorer.RougeScorer(["rougeL"], use_stemmer=False)
+    bootstrap = scoring.BootstrapAggregator()
+    rouge_l: list[float] = []
+    for reference, explanation in zip(references, explanations, strict=True):
+        rouge = scorer.score(reference, explanation)
+        rouge_l.append(rouge["rougeL"].fmeasure)
+        bootstrap.add_scores(rouge)
+    assert scores["rouge_l"] == pytest.approx(np.mean(rouge_l), abs=1e-12)
+    middle = bootstrap.aggregate()["rougeL"].mid.fmeasure
+    assert scores["rouge_l"] == pytest.approx(middle, abs=0.005)
 
 
 # --- the card's example ---

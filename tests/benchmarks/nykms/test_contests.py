@@ -1,6 +1,4 @@
-"""Cartoons and descriptions that rows lack come from the New Yorker Caption Contest dataset, by
-contest number.
-"""
+"""A row that lacks its cartoon or its description gets that of another contest if this fails."""
 
 from __future__ import annotations
 
@@ -30,7 +28,7 @@ def instance(contest: int | None, description: str, captions: list[str]) -> dict
         "contest_number": contest,
         "image_description": description,
         "caption_choices": captions,
-        "entities": [],  # is not read
+        "entities": [],  # a column that is not read
     }
 
 
@@ -59,8 +57,8 @@ INSTANCES = {
     ],
     "test-00001-of-00002": [instance(None, "Of no contest.", ["x", "y"])],
 }
-# Of 9001, 9002, 9003 and 9010: of the first instance with the row's caption; else the first of the
-# contest with words.
+# Those of 9001, 9002, 9003 and 9010: from the first instance with the row's caption; else the first
+# of the contest that has words.
 DESCRIPTIONS = ["The description beside the caption.", "A house on fire.", "A snail.", "A lion."]
 
 
@@ -70,38 +68,54 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
     ranking = tmp_path / "NewYorkerCaptionContest" / "ranking"
     ranking.mkdir(parents=True)
-    for name, found in INSTANCES.items():
-        Dataset.from_list(found).to_parquet(str(ranking / f"{name}.parquet"))
+    for name, instances in INSTANCES.items():
+        Dataset.from_list(instances).to_parquet(str(ranking / f"{name}.parquet"))
     return tmp_path
 
 
-def labels_only(folder: Path, contests: tuple[int, ...], **changes: Any) -> None:
-    """NYK-MS with rows of the shipped benchmark, without their cartoons and descriptions."""
+def write_rows(folder: Path, contests: tuple[int, ...], **changes: Any) -> None:
+    """Write rows of the shipped benchmark without their cartoons and descriptions as NYK-MS.
+
+    Args:
+        folder: FIGLANG_DATA_DIR.
+        contests: the contests whose rows are written.
+        changes: what every row gets.
+    """
+    json_lines: list[str] = []
+    for line in (mini.NYKMS_DIR / "nyk_m.jsonl").read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        if row["contest_number"] in contests:
+            del row["image"], row["description"]
+            json_lines.append(json.dumps({**row, **changes}) + "\n")
     (folder / "NYK-MS").mkdir()
-    lines = (mini.NYKMS_DIR / "nyk_m.jsonl").read_text(encoding="utf-8").splitlines()
-    found = [record for record in map(json.loads, lines) if record["contest_number"] in contests]
-    for record in found:
-        del record["image"], record["description"]
-        record |= changes
-    text = "".join(json.dumps(record) + "\n" for record in found)
-    (folder / "NYK-MS" / "nyk_m.jsonl").write_text(text, encoding="utf-8")
+    (folder / "NYK-MS" / "nyk_m.jsonl").write_text("".join(json_lines), encoding="utf-8")
 
 
-def test_by_contest_number(folder: Path) -> None:
-    labels_only(folder, (9001, 9002, 9003, 9010))
-    shown, told = (rows.load("NYK-MS", "metaphor", modality) for modality in rows.MODALITIES)
-    assert [doc["image"]["bytes"] for doc in shown] == [
-        png(contest) for contest in (9001, 9002, 9003, 9010)
-    ]
-    assert tasks.doc_to_visual(shown[0])[0].size == (32, 32)
-    assert told["description"] == DESCRIPTIONS
-    assert {doc["data"].partition("+")[2] for doc in (*shown, *told)} == {
-        "NewYorkerCaptionContest:local"
-    }
+def test_a_missing_cartoon_is_that_of_the_contest(folder: Path) -> None:
+    contests = (9001, 9002, 9003, 9010)
+    write_rows(folder, contests)
+    documents = rows.load("NYK-MS", "metaphor", "image")
+    pictures = [document["image"]["bytes"] for document in documents]
+    assert pictures == [png(contest) for contest in contests]
+    assert tasks.doc_to_visual(documents[0])[0].size == (32, 32)
+    check_origin(documents)
+
+
+def test_a_missing_description_is_that_beside_the_caption(folder: Path) -> None:
+    write_rows(folder, (9001, 9002, 9003, 9010))
+    documents = rows.load("NYK-MS", "metaphor", "text")
+    assert documents["description"] == DESCRIPTIONS
+    check_origin(documents)
+
+
+def check_origin(documents: Dataset) -> None:
+    """Check that the identity of the data names the contest dataset."""
+    for data_id in documents["data"]:
+        assert data_id.partition("+")[2] == "NewYorkerCaptionContest:local"
 
 
 def test_what_a_row_has_is_not_replaced(folder: Path) -> None:
-    labels_only(folder, (9003, 9010), description="My own words.")
+    write_rows(folder, (9003, 9010), description="My own words.")
     documents = rows.load("NYK-MS", "mc", "text")
     assert documents["description"] == ["My own words."] * 2
     assert "NewYorker" not in documents[0]["data"]

@@ -32,8 +32,8 @@ def record_of(doc: dict[str, Any], output: str) -> dict[str, Any]:
 
 def values(records: list[dict[str, Any]]) -> dict[str, float]:
     """The value of each measure of all records."""
-    found = evaluate(records, measures_of(records), stderr_resamples=0)
-    return {measure: scopes["all"].value for measure, scopes in found.items()}
+    estimates = evaluate(records, measures_of(records), stderr_resamples=0)
+    return {measure: scopes["all"].value for measure, scopes in estimates.items()}
 
 
 @pytest.mark.parametrize("output", ["Yes\nflat\nIt is dull.", ""])
@@ -46,13 +46,13 @@ def test_what_is_scored_depends_on_the_annotation_alone(output: str) -> None:
         record = record_of(doc, output)
         assert set(values([record])) == measured
         in_table = [measure for measure in measures_of([record]).in_table if not measure.omit_zero]
-        counted = {measure.name for measure in in_table if measure.counts(record)}
-        assert counted == {name for name in measured if not name.endswith(NOT_IN_THE_TABLE)}
+        counting = {measure.name for measure in in_table if measure.counts(record)}
+        assert counting == {name for name in measured if not name.endswith(NOT_IN_THE_TABLE)}
         judged = process_results(doc, [output])
         assert judged.keys() == {"sample"} | {measure.name for measure in in_table}
-        assert all(
-            judged[measure.name] is None for measure in in_table if measure.name not in counted
-        )
+        for measure in in_table:
+            if measure.name not in counting:
+                assert judged[measure.name] is None
 
 
 @pytest.mark.parametrize(
@@ -75,36 +75,32 @@ def test_words_are_compared_without_marks(gold: str, answer: str, em: int, relax
         record_of(document(MW=gold), f"Yes\n{answer}"),
         record_of(document("mw", MW=gold), answer),
     ):
-        found = values([record])
-        assert (found["mw_em"], found["mw_relaxed_em"]) == (em, relaxed)
+        scores = values([record])
+        assert (scores["mw_em"], scores["mw_relaxed_em"]) == (em, relaxed)
 
 
 def test_a_small_yes_is_no_for_the_published_rules_alone() -> None:
     """Refusals, and answers that both read, are in the run that is worked out by hand."""
     record = record_of(document("mc"), "yes")
     assert (record["predicted"], record["predicted_strict"]) == ({"MC": 0}, 1)
-    assert {
-        name: values([record])[name] for name in ("mc_acc", "parse_rate", "parse_disagreement")
-    } == {
-        "mc_acc": 0,
-        "parse_rate": 0,
-        "parse_disagreement": 1,
-    }
+    scores = values([record])
+    assert scores["mc_acc"] == 0
+    assert scores["parse_rate"] == 0
+    assert scores["parse_disagreement"] == 1
 
 
-def test_bleu() -> None:
+def test_bleu4_is_the_mean_over_answers_or_that_of_all_together() -> None:
     texts = [
         ("the cat sat on the mat", "the cat sat on a mat"),
         ("a flat house", "the flat house"),
         ("", "x y"),
     ]
-    pairs = [overlap.bleu_statistics(*pair) for pair in texts]
-    records = [record_of(document("me", ME=reference), said) for said, reference in texts]
-    found = values(records)
-    assert found["me_bleu4"] == pytest.approx(sum(map(overlap.sentence_bleu4, pairs)) / 3)
-    assert found["me_corpus_bleu4"] == pytest.approx(
-        float(overlap.corpus_bleu4(np.sum(pairs, axis=0))), abs=1e-12
-    )
+    counts = [overlap.bleu_statistics(*pair) for pair in texts]
+    records = [record_of(document("me", ME=reference), answer) for answer, reference in texts]
+    scores = values(records)
+    assert scores["me_bleu4"] == pytest.approx(sum(map(overlap.sentence_bleu4, counts)) / 3)
+    corpus_bleu4 = float(overlap.corpus_bleu4(np.sum(counts, axis=0)))
+    assert scores["me_corpus_bleu4"] == pytest.approx(corpus_bleu4, abs=1e-12)
 
 
 def test_exact_match_by_what_the_annotation_names() -> None:
@@ -112,37 +108,40 @@ def test_exact_match_by_what_the_annotation_names() -> None:
     records = [record_of(document(MW=gold, id=gold), "Yes\nhorse") for gold in golds]
     em = evaluate(records, measures_of(records), stderr_resamples=0)["mw_em"]
     assert [*em] == ["all", "word", "object", "image", "free"]
-    assert {scope: (em[scope].value, em[scope].rows) for scope in em} == {
-        "all": (0.25, 4),
-        **{kind: (float(kind == "object"), 1) for kind in golds.values()},
-    }
+    assert (em["all"].value, em["all"].rows) == (0.25, 4)
+    for referent in golds.values():
+        assert (em[referent].value, em[referent].rows) == (float(referent == "object"), 1)
 
 
-# Exact match in Table 9, and its numerators over all positives of the run: 689 for metaphor (see
-# tests/metrics/test_classification.py), 687 for sarcasm. No whole number of positives that
-# a model found does.
-EXACT_MATCH = [("MW LLaVA", 29.75, 205, 689), ("MW GPT-3.5", 31.20, 215, 689)]
-EXACT_MATCH += [("SW LLaVA", 8.15, 56, 687), ("SW GPT-3.5", 18.34, 126, 687)]
+# Exact match in Table 9, and how many of all positives of the run give it: of 689 for metaphor (see
+# tests/metrics/test_classification.py), of 687 for sarcasm. No share of the positives that a model
+# recognized gives these numbers.
+EXACT_MATCH = [
+    ("MW LLaVA", 29.75, 205, 689),
+    ("MW GPT-3.5", 31.20, 215, 689),
+    ("SW LLaVA", 8.15, 56, 687),
+    ("SW GPT-3.5", 18.34, 126, 687),
+]
 
 
 @pytest.mark.parametrize(("name", "published", "right", "positives"), EXACT_MATCH)
 def test_exact_match_is_over_all_positives(
     name: str, published: float, right: int, positives: int
 ) -> None:
-    doc = document("sarcasm", SW="flat") if name.startswith("SW") else document()
-    key = "sw_em" if name.startswith("SW") else "mw_em"
-    hit, miss = (record_of(doc, answer) for answer in ("Yes\nflat", "No"))
-    negative = record_of(
-        document("sarcasm" if name.startswith("SW") else "metaphor", label=0), "No"
-    )
+    field = name.split()[0]
+    question = "sarcasm" if field == "SW" else "metaphor"
+    positive = document(question, **{field: "flat"})
+    hit = record_of(positive, "Yes\nflat")
+    miss = record_of(positive, "No")
+    negative = record_of(document(question, label=0), "No")
     records = [hit] * right + [miss] * (positives - right) + [negative] * 891
-    assert round(100 * values(records)[key], 2) == published
+    assert round(100 * values(records)[f"{field.lower()}_em"], 2) == published
 
 
 # --- by hand ---
 
-# By a part of the prompt: a right answer, a wrong word, a No, a refusal, words without Yes, nothing
-SAID = {
+# Answers by words of the prompt; to all other rows the answer is No.
+ANSWERS = {
     "lovely view": '1. Yes\n2. "cage"\n3. The job.\n4. The bird cannot leave.',
     "project warm": "1. Yes\n2. Warm.\n3. It is in ruins.\n4. The project is on fire.",
     "refund": "1. Yes\n2. refund\n3. It will be late.\n4. A snail is slow.",
@@ -154,18 +153,12 @@ SAID = {
 
 
 def test_numbers_of_a_run_worked_out_by_hand() -> None:
-    records = []
-    for doc in BENCHMARK.documents(
-        Request.of("figlang_mini_nykms", question="metaphor", modality="text")
-    ):
-        prompt = tasks.doc_to_text(doc)
-        records.append(
-            record_of(
-                doc, next((answer for part, answer in SAID.items() if part in prompt), "1. No")
-            )
-        )
-    # Gold: 7 Yes, 5 No. Said Yes to 4 of the 7 and to 1 of the 5. Words, over the 7 positives: cage
-    # and the cartoon right; "Warm." only when case and full stop do not count.
+    request = Request.of("figlang_mini_nykms", question="metaphor", modality="text")
+    records = [
+        record_of(doc, answer_to(tasks.doc_to_text(doc))) for doc in BENCHMARK.documents(request)
+    ]
+    # Gold: 7 Yes, 5 No. The answer is Yes to 4 of the 7 and to 1 of the 5. Words, over the 7
+    # positives: cage and the cartoon are right, "Warm." only if case and full stop do not count.
     expected = {
         "mc_acc": 8 / 12,
         "mc_macro_precision": (4 / 5 + 4 / 7) / 2,
@@ -178,5 +171,13 @@ def test_numbers_of_a_run_worked_out_by_hand() -> None:
         "refusal_rate": 1 / 12,
         "parse_disagreement": 1 / 12,  # the refusal: No, or no answer
     }
-    found = values(records)
-    assert {name: found[name] for name in expected} == pytest.approx(expected)
+    scores = values(records)
+    assert {name: scores[name] for name in expected} == pytest.approx(expected)
+
+
+def answer_to(prompt: str) -> str:
+    """The answer of the run to a prompt."""
+    for words, answer in ANSWERS.items():
+        if words in prompt:
+            return answer
+    return "1. No"

@@ -11,7 +11,7 @@ from figlang_tasks.core.errors import DataError
 
 
 @pytest.mark.parametrize(
-    ("raw", "field", "text", "kind"),
+    ("raw", "field", "text", "referent"),
     [
         ("flat", "MW", "flat", "word"),
         ("[I] horse", "MW", "horse", "object"),
@@ -22,8 +22,10 @@ from figlang_tasks.core.errors import DataError
         ("word [sic]", "MW", "word [sic]", "word"),
     ],
 )
-def test_annotations(raw: str, field: str, text: str, kind: Any) -> None:
-    assert read_annotation(raw, field) == Annotation(text, kind)
+def test_a_mark_says_what_an_annotation_names(
+    raw: str, field: str, text: str, referent: Any
+) -> None:
+    assert read_annotation(raw, field) == Annotation(text, referent)
 
 
 @pytest.mark.parametrize(
@@ -39,6 +41,6 @@ def test_annotations(raw: str, field: str, text: str, kind: Any) -> None:
         ("[I], horse", "SW", r"has ',' behind its mark \[I\]"),
     ],
 )
-def test_annotations_that_break_the_rules(raw: str, field: str, message: str) -> None:
+def test_annotations_that_break_the_rules_are_refused(raw: str, field: str, message: str) -> None:
     with pytest.raises(DataError, match=message):
         read_annotation(raw, field)

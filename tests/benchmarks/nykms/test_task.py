@@ -40,13 +40,11 @@ def test_the_joint_prompts_are_those_of_table_4() -> None:
     )
 
 
-def test_a_description_stands_in_the_place_of_the_cartoon() -> None:
-    told = document(modality="text", description="A piano in a house.")
-    assert (
-        tasks.doc_to_text(told)
-        == f"Here is the description of the cartoon: A piano in a house.\n{METAPHOR_PROMPT}"
-    )
-    assert tasks.doc_to_visual(told) == []
+def test_a_description_replaces_the_cartoon() -> None:
+    described = document(modality="text", description="A piano in a house.")
+    introduction = "Here is the description of the cartoon: A piano in a house."
+    assert tasks.doc_to_text(described) == f"{introduction}\n{METAPHOR_PROMPT}"
+    assert tasks.doc_to_visual(described) == []
     single = tasks.doc_to_text(document("sw", modality="text", description="A piano."))
     assert single.startswith("Here is the description of the cartoon: A piano.\nYou are given")
 
@@ -70,14 +68,14 @@ def test_a_description_stands_in_the_place_of_the_cartoon() -> None:
         ("se", "Why do you think so?", ""),
     ],
 )
-def test_single_questions(question: str, asks: str, ends: str) -> None:
+def test_single_questions_ask_in_these_words(question: str, asks: str, ends: str) -> None:
     text = tasks.doc_to_text(document(question))
     topic = "metaphor" if question.startswith("m") else "sarcasm"
-    said = "" if question in ("mc", "sc") else f"It contains {topic}.\n"
+    presupposition = "" if question in ("mc", "sc") else f"It contains {topic}.\n"
     brief = f"You should answer this question as brief as you can. {ends}".strip()
     assert (
-        text == f"You are given a cartoon and its caption.\nCaption: {CAPTION}\n{said}Please tell"
-        f" me:\n{asks}\n{brief}"
+        text == f"You are given a cartoon and its caption.\nCaption: {CAPTION}\n{presupposition}"
+        f"Please tell me:\n{asks}\n{brief}"
     )
 
 
@@ -97,10 +95,11 @@ def test_targets_are_answers_that_are_judged_right(
     assert tasks.doc_to_target(doc) == target
     record = process_results(doc, [target])["sample"]
     assert record["status"] == "read" and tasks.answered_as_annotated(record)
-    scores = [
-        score for of in record["words"].values() for key, score in of.items() if key != "bleu4_sums"
-    ]
-    assert set(scores) <= {1.0} and bool(scores) == (doc["label"] == 1 and question != "mc")
+    scores: list[float] = []
+    for word_scores in record["words"].values():
+        scores += [score for name, score in word_scores.items() if name != "bleu4_sums"]
+    assert set(scores) <= {1.0}
+    assert bool(scores) == (doc["label"] == 1 and question != "mc")
 
 
 # --- judging ---
@@ -108,7 +107,7 @@ def test_targets_are_answers_that_are_judged_right(
 SE = [3, 6, 2, 1, 0, 0, 3, 2, 1, 0]  # "No pitch ." for "A house has no pitch ."
 
 
-def test_the_record() -> None:
+def test_the_record_holds_gold_predicted_and_scores() -> None:
     judged = process_results(
         document("sarcasm"), ['1. Yes\n2. "[I]"\n3. [S] home owners\n4. No pitch.']
     )

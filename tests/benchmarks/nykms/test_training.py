@@ -113,7 +113,7 @@ def test_a_probe_answers_about_the_test_rows_and_beats_the_majority(
     spread = 100 * abs(measured[0] - measured[1]) / 2**0.5
     assert f"{50 * sum(measured):.1f} ± {spread:.1f}" in done.output
     assert {"ot": "64.33", "text": "64.31"}[options[1]] in done.output, "Table 11"
-    with pytest.raises(FigLangError, match="32 of 40 .* were in the probe's training data"):
+    with pytest.raises(FigLangError, match=r"32 of 40 .* were in the probe's training data"):
         evaluate("nykms_mc", "figlang_probe", probe)
     with pytest.raises(
         FigLangError,

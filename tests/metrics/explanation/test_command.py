@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 import subprocess
 import sys
@@ -32,7 +33,7 @@ def pairs() -> tuple[tuple[str, str], ...]:
         (texts[0], ""),
         ("\ufeffÉté\rda", " été\t"),
     ]
-    return (*zip(texts, texts[1:], strict=False), *odd_pairs)
+    return (*itertools.pairwise(texts), *odd_pairs)
 
 
 @cache

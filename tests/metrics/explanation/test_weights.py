@@ -37,7 +37,7 @@ def test_names_of_weights_and_a_missing_package(tmp_path: Path) -> None:
 def test_a_configuration_that_is_no_object_is_refused(content: str, tmp_path: Path) -> None:
     shutil.copytree(FIXTURES / "deberta", tmp_path, dirs_exist_ok=True)
     (tmp_path / "config.json").write_text(content)
-    with pytest.raises(WeightsError, match="config.json cannot be read"):
+    with pytest.raises(WeightsError, match=r"config.json cannot be read"):
         read_config(Located(tmp_path, ""))
 
 
