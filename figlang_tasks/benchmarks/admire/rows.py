@@ -7,12 +7,13 @@ import json
 import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from loguru import logger
 
 from figlang_tasks.benchmarks.admire.benchmark import ARCHIVES
 from figlang_tasks.benchmarks.admire.counts import BOTH, PARTS, ROWS, is_sequence_table
+from figlang_tasks.benchmarks.admire.targets import find_target
 from figlang_tasks.core import hub, images, row_files
 from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.data_id import DataId
@@ -172,7 +173,7 @@ def _read_table(
         """A row as a document; a `DataError` if the row or one of its pictures has a fault."""
         has_answer = cells[answer_column].strip(" []") != ""
         if not has_answer:
-            target = _find_target(root, answer_column, cells, location)
+            target = find_target(root, answer_column, cells, location)
             cells = {**cells, "sentence_type": target.sense, answer_column: target.answer}
         row = document_of(cells, table, shown, location)
         folder = picture_folder / row["compound"].replace("'", "_")
@@ -252,79 +253,6 @@ def _unpack_message(problem: str, root: Path, prefix: str) -> str:
         f" evaluation; from {ARCHIVES}) into {folder}: each has a file of rows, and beside it a"
         " folder of pictures for each compound"
     )
-
-
-# --- targets: the right answers, which the organisers released apart for some tables ---
-
-
-class _Target(NamedTuple):
-    """The right answer of a row in a file of targets.
-
-    Attributes:
-        location: file and line, for messages.
-        compound: the compound of the row.
-        sense: the cell ``sentence_type``.
-        answer: the cell ``expected_order`` or ``expected_item``.
-    """
-
-    location: str
-    compound: str
-    sense: str
-    answer: str
-
-
-def _find_target(root: Path, answer_column: str, cells: Row, location: str) -> _Target:
-    """The right answer of a row that has none, from the files of targets.
-
-    Args:
-        root: the folder of the dataset, somewhere below which those files are.
-        answer_column: ``expected_order`` or ``expected_item``.
-        cells: the row as it stands in its file, by column.
-        location: file and line of the row, for messages.
-
-    Raises:
-        DataError: no file has it, or two files have different ones.
-    """
-    picture_names = [cell for column, cell in cells.items() if column.endswith("_name")]
-    targets: list[_Target] = []
-    for target in _read_targets(root, answer_column):
-        # A compound has targets in several tables. Those of this row name its pictures.
-        names_a_picture = any(name in target.answer for name in picture_names)
-        if target.compound == cells["compound"] and names_a_picture:
-            targets.append(target)
-    if not targets:
-        raise DataError(
-            f"{location}: {answer_column} is empty, and no file *targets*.tsv below {root} has it:"
-            " put the targets of the official scoring program there"
-        )
-    first_target = targets[0]
-    for target in targets:
-        if (target.sense, target.answer) != (first_target.sense, first_target.answer):
-            raise DataError(
-                f"{location}: {first_target.location} and {target.location} have different targets"
-                " of this row: leave one"
-            )
-    return first_target
-
-
-@hub.cached(maxsize=2)
-def _read_targets(root: Path, answer_column: str) -> list[_Target]:
-    """The rows of all files of targets below a folder that have a cell in `answer_column`."""
-    needed_columns = {"compound", "sentence_type", answer_column}
-    targets: list[_Target] = []
-    for path in sorted(root.rglob("*targets*.tsv")):
-        for location, cells in row_files.read_rows(path):
-            # A text in place of cells is a message about a row that cannot be read.
-            if isinstance(cells, str) or not needed_columns <= cells.keys():
-                continue
-            target = _Target(
-                location,
-                compound=cells["compound"],
-                sense=cells["sentence_type"],
-                answer=cells[answer_column],
-            )
-            targets.append(target)
-    return targets
 
 
 # --- rows ---
