@@ -136,7 +136,7 @@ class JudgedTask:
 
     # --- one answer ---
 
-    def _judge(self, doc: Document, results: Sequence[object]) -> MetricValues:
+    def _judge(self, doc: Document, results: Sequence[Any]) -> MetricValues:
         """The numbers of the metrics for one answer, by metric, and its `JudgedAnswer`.
 
         Readers see the answer up to the next question that it invents; the papers' own rules see

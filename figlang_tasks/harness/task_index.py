@@ -62,7 +62,7 @@ def leaf_configs(manager: TaskManager, names: Iterable[object]) -> list[dict[str
     configs: dict[str, dict[str, Any]] = {}
     visited: set[str] = set()
     # Pairs of a group and its member; the group is "" for the names that are given.
-    pending: list[tuple[str, object]] = [("", name) for name in names]
+    pending: list[tuple[str, Any]] = [("", name) for name in names]
     while pending:
         group, member = pending.pop(0)
         # A member may be a mapping: a task with overrides ({task: NAME, task_alias: ...}), or a

@@ -133,8 +133,8 @@ def test_what_is_no_file_of_a_plausible_size_is_refused(
     ("name", "load"),
     [
         ("annotations.jsonl", lambda: metaclue_annotations.read("MetaCLUE")),
-        ("metadata.jsonl", lambda: columbus_rows.read(columbus_rows.here().folder)),
-        ("benchmark.json", lambda: columbus_rows.read(columbus_rows.here().folder)),
+        ("metadata.jsonl", lambda: columbus_rows.read_release(columbus_rows.find_release().folder)),
+        ("benchmark.json", lambda: columbus_rows.read_release(columbus_rows.find_release().folder)),
     ],
 )
 @pytest.mark.parametrize("make", [pipe, huge])

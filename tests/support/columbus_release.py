@@ -60,8 +60,8 @@ def write(
             | {"options": dict(zip("ABCD", reversed(row["options"].values()), strict=True))}
             for row in table
         ]
-        (folder / rows.OUTPUTS).parent.mkdir(parents=True)
-        (folder / rows.OUTPUTS).write_text(json.dumps({"results": results}))
+        (folder / rows.PUBLISHED_OUTPUTS).parent.mkdir(parents=True)
+        (folder / rows.PUBLISHED_OUTPUTS).write_text(json.dumps({"results": results}))
     return folder
 
 

@@ -1,4 +1,4 @@
-"""What AdMIRe declares of itself (SemEval-2025 Task 1, arXiv 2503.15358)."""
+"""What AdMIRe declares of itself: names, versions, source, citation (SemEval-2025 Task 1)."""
 
 from __future__ import annotations
 

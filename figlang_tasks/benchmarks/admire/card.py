@@ -1,9 +1,9 @@
-"""AdMIRe's rows and answers on cards of the report (:mod:`figlang_tasks.core.card`)."""
+"""AdMIRe's rows and answers on cards of the report's gallery (`figlang_tasks.core.card`)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import cast
 
 from figlang_tasks.benchmarks.admire import measures, tasks
 from figlang_tasks.benchmarks.admire.records import RankingRecord, SequenceRecord
@@ -15,32 +15,34 @@ card = plain_card
 
 
 def answer(records: Sequence[Record]) -> Answer:
-    """The letters of the answer, and whether they are right."""
+    """The letters that a run answers with, ``C, A, E, B, D`` or ``C``, and whether they are right.
+
+    Args:
+        records: the records of one row; the first is shown.
+    """
     record = records[0]
-    return _ANSWERS[record["task"]](record)
+    if record["task"] in (tasks.SEQUENCE.name, tasks.SEQUENCE_BOTH.name):
+        return _sequence_answer(cast(SequenceRecord, record))
+    return _ranking_answer(cast(RankingRecord, record))
 
 
-def _ranking(record: RankingRecord) -> Answer:
-    """The ranking; the outcome is that of its first picture, as in ``acc``."""
-    predicted = record["predicted"] or []
-    letters = [LETTERS[record["names"].index(name)] for name in predicted]
+def _ranking_answer(record: RankingRecord) -> Answer:
+    """The ranking in letters. It is right if its first picture is, as in ``acc``."""
+    ranked_names = record["predicted"] or []
+    letters = [LETTERS[record["names"].index(name)] for name in ranked_names]
     is_right = bool(measures.is_right_first(record))
-    return {"predicted": ", ".join(letters) or "none", "outcome": outcome(is_right, bool(letters))}
-
-
-def _sequence(record: SequenceRecord) -> Answer:
-    """The chosen picture."""
-    predicted = record["predicted"]
-    letter = "none" if predicted is None else LETTERS[record["names"].index(predicted)]
     return {
-        "predicted": letter,
-        "outcome": outcome(bool(measures.is_right_item(record)), predicted is not None),
+        "predicted": ", ".join(letters) or "none",
+        "outcome": outcome(is_right, bool(letters)),
     }
 
 
-_ANSWERS: Mapping[str, Callable[[Any], Answer]] = {
-    tasks.RANK.name: _ranking,
-    tasks.RANK_BOTH.name: _ranking,
-    tasks.SEQUENCE.name: _sequence,
-    tasks.SEQUENCE_BOTH.name: _sequence,
-}
+def _sequence_answer(record: SequenceRecord) -> Answer:
+    """The letter of the chosen picture. The sense is not shown."""
+    chosen_name = record["predicted"]
+    has_choice = chosen_name is not None
+    letter = "none"
+    if chosen_name is not None:
+        letter = LETTERS[record["names"].index(chosen_name)]
+    is_right = bool(measures.is_right_item(record))
+    return {"predicted": letter, "outcome": outcome(is_right, has_choice)}

@@ -1,11 +1,12 @@
-"""What AdMIRe offers to choose, and what its records say of a choice: the picture that ends a
-sequence.
+"""The choice that AdMIRe's subtask B offers a model, for ``figlang judge read``: the last picture.
+
+A language model reads answers that our rules left unread, and must not know what is right
+(`figlang_tasks.core.choice`). It does not read the sense, and no rankings.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from figlang_tasks.benchmarks.admire import tasks
 from figlang_tasks.benchmarks.admire.rows import LETTERS
@@ -14,30 +15,34 @@ from figlang_tasks.core.record import Document, Record
 
 
 def choice_of(record: Record) -> Choice | None:
-    """The pictures, or their captions, of a sequence; None of a ranking, which is an order and no
-    choice.
-    """
+    """The choice between the candidates of a sequence; None for a ranking, which is no choice."""
     if record["task"] not in (tasks.SEQUENCE.name, tasks.SEQUENCE_BOTH.name):
         return None
     return CAPTIONS if record["shown"] == "captions" else PICTURES
 
 
 def _pictures(record: Record, document: Document) -> Mapping[str, str]:
-    """The letters; none where the picture was read, and only the sense was not."""
-    return {} if record["predicted"] is not None else letters_alone(len(record["names"]), LETTERS)
+    """The letters of the candidates; none if the picture was read, and only the sense was not."""
+    if record["predicted"] is not None:
+        return {}
+    return letters_alone(len(record["names"]), LETTERS)
 
 
 def _captions(record: Record, document: Document) -> Mapping[str, str]:
-    """The letters with their captions, which stand behind those of the two pictures before."""
+    """The captions of the candidates by letter; none if the picture was read."""
     letters = _pictures(record, document)
-    captions = (document or {})["captions"][-len(record["names"]) :]
-    return dict(zip(letters, captions, strict=False))
+    # `needs_document` below: the document is always there. Its first two captions are those of the
+    # pictures that begin the sequence.
+    captions = (document or {})["captions"]
+    candidate_captions = captions[-len(record["names"]) :]
+    return dict(zip(letters, candidate_captions, strict=False))  # no letters: no captions
 
 
-def _fields(record: Record, letter: str) -> Mapping[str, Any]:
+def _fields_of_choice(record: Record, letter: str) -> Mapping[str, str]:
+    """The fields that a record has if the model chose this letter."""
     return {"predicted": record["names"][LETTERS.index(letter)]}
 
 
 _QUESTION = "Which image ends the story?"
-PICTURES = Choice(_QUESTION, _pictures, _fields)
-CAPTIONS = Choice(_QUESTION, _captions, _fields, needs_document=True)
+PICTURES = Choice(_QUESTION, options=_pictures, fields=_fields_of_choice)
+CAPTIONS = Choice(_QUESTION, options=_captions, fields=_fields_of_choice, needs_document=True)

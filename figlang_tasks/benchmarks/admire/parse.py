@@ -1,4 +1,7 @@
-"""Reads a ranking of all pictures, and the answer about a sequence; never a guess."""
+"""Reads AdMIRe's answers, and never guesses: a ranking of all pictures, or picture and sense.
+
+The shared task has no rules for this: the official scorer stops at an answer that is no ranking.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +22,9 @@ from figlang_tasks.benchmarks.admire.ranking_forms import (
 )
 from figlang_tasks.benchmarks.admire.told_rankings import find_told
 
-# --- a ranking ---
+# --- a ranking (subtask A) ---
 
+# Most of these look at the introduction of a list: the words before it (`_introduction`).
 _WORD = re.compile(r"\w")
 _LINE_ABOVE = re.compile(
     r"([^\n]{0,160}:)[ \t]{0,8}\n[^\w\n]{0,8}(?:\n[^\w\n]{0,8}){0,3}(?:\d{1,2}[.):][^\w\n]{0,8})?\Z"
@@ -43,7 +47,7 @@ _FINAL = re.compile(r"\bfinal\b", re.I)
 
 
 def ranking(output: str | None, count: int) -> Read[tuple[int, ...]]:
-    """Read the order in which an answer names all pictures, the best first.
+    """The order in which an answer ranks all pictures: their 0-based positions, the best first.
 
     The first of these forms that the answer has decides:
 
@@ -57,50 +61,63 @@ def ranking(output: str | None, count: int) -> Read[tuple[int, ...]]:
 
     What is negated, hedged or asked is not read, nor is an order of some pictures or one with ties.
     A "final" ranking counts before others.
+
+    Args:
+        output: the model's output; None if there is none.
+        count: how many pictures were shown; A or 1 is the first.
     """
-    return read_marked_parts(output, partial(_ranking, count=count))
+    return read_marked_parts(output, partial(_read_ranking, count=count))
 
 
-def _ranking(answer: Answer, count: int) -> Read[tuple[int, ...]]:
+def _read_ranking(answer: Answer, count: int) -> Read[tuple[int, ...]]:
+    """The ranking in an answer or a marked part of it, see `ranking`; else why there is none."""
     text = answer.text
     capitals = find_lists(text, "capitals")
     numbers = find_lists(text, "numbers")
     lists = [*capitals, *find_lists(text, "small letters"), *numbers, *find_packed(text, count)]
-    whole_lists = [
-        names for names in lists if _is_whole(names, count) and not are_counted_down(text, names)
-    ]
+    whole_lists: list[Evidence] = []
+    for candidate in lists:
+        if _has_each_picture_once(candidate, count) and not are_counted_down(text, candidate):
+            whole_lists.append(candidate)
 
     for rankings in (whole_lists, find_ranks(text, count), find_told(text, count)):
-        decision = _decide(answer, rankings, count)
-        if decision:
-            return decision
+        reading = _decide(answer, rankings)
+        if reading is not None:
+            return reading
 
-    for names in (*capitals, *numbers):
-        if max(names.value) >= count or min(names.value) < 0:
+    # No ranking was read. Lists of capitals or of numbers may say why; small letters may be words.
+    clear_lists = [*capitals, *numbers]
+    for candidate in clear_lists:
+        if max(candidate.value) >= count or min(candidate.value) < 0:
             return Read(None, "out_of_range", "range")
-    if not all(_is_whole(names, count) for names in (*capitals, *numbers)):
-        return Read(None, "unreadable", "incomplete")
+    for candidate in clear_lists:
+        if not _has_each_picture_once(candidate, count):
+            return Read(None, "unreadable", "incomplete")
     if REFUSAL.search(text):
         return Read(None, "refused", "refusal")
     return Read(None, "unreadable", "nothing")
 
 
-def _is_whole(ranking: Evidence, count: int) -> bool:
-    """Whether a ranking has each picture once."""
+def _has_each_picture_once(ranking: Evidence, count: int) -> bool:
+    """Whether a list is a ranking of all pictures, and has none of them twice."""
     return sorted(ranking.value) == list(range(count))
 
 
-def _decide(answer: Answer, rankings: list[Evidence], count: int) -> Read[tuple[int, ...]] | None:
-    """The ranking that an answer means, of several in one form; None if it means none of them."""
+def _decide(answer: Answer, rankings: list[Evidence]) -> Read[tuple[int, ...]] | None:
+    """The ranking that an answer means, of several in one form; None if it means none of them.
+
+    One from worst to best is turned round.
+    """
     answers: list[Evidence] = []
     final_answers: list[Evidence] = []
     for ranking in rankings:
         introduction = _introduction(answer, ranking)
         if not _is_meant(answer, ranking, introduction):
             continue
-        behind = answer.text[ranking.end : ranking.end + 40]
-        if _WORST_FIRST.search(introduction) or _WORST_FIRST.search(behind):
-            ranking = ranking._replace(value=ranking.value[::-1])
+        words_behind = answer.text[ranking.end : ranking.end + 40]
+        if _WORST_FIRST.search(introduction) or _WORST_FIRST.search(words_behind):
+            best_first = ranking.value[::-1]
+            ranking = ranking._replace(value=best_first)
         answers.append(ranking)
         if _FINAL.search(introduction):
             final_answers.append(ranking)
@@ -108,44 +125,54 @@ def _decide(answer: Answer, rankings: list[Evidence], count: int) -> Read[tuple[
 
 
 def _introduction(answer: Answer, ranking: Evidence) -> str:
-    """The words before a ranking in its sentence, or the line above it if that ends in a colon."""
+    """The words before a ranking in its sentence, else a line above that ends in a colon, else "".
+
+    Examples are "The ranking is" and "Here is my ranking:".
+    """
     around = answer.around(ranking.start, ranking.end)
     if _WORD.search(around.sentence_before):
         return around.sentence_before
-    line = _LINE_ABOVE.search(around.text_before)
-    return line[1] if line else ""
+    line_above = _LINE_ABOVE.search(around.text_before)
+    return line_above[1] if line_above else ""
 
 
 def _is_meant(answer: Answer, ranking: Evidence, introduction: str) -> bool:
-    """Whether a ranking is the answer: neither asked nor denied, and a list only where it is
-    announced or alone.
+    """Whether an answer means a ranking: it is neither asked nor denied nor only mentioned.
+
+    A mere list is meant where words announce it, or where it stands alone.
+
+    Args:
+        answer: the answer.
+        ranking: the ranking, of any form.
+        introduction: the words before it (`_introduction`); "" if there are none.
     """
     around = answer.around(ranking.start, ranking.end)
     if around.is_in_question or _DENIED.search(introduction):
         return False
     if ranking.rule != "list":
         return True
-    # The order of the alphabet, and numbers, may be something else than a ranking.
-    is_in_order = list(ranking.value) == sorted(ranking.value)
-    is_doubtful = is_in_order or answer.text[ranking.end - 1].isdigit()
+
+    is_alphabetical = list(ranking.value) == sorted(ranking.value)
     if not introduction:
-        return bool(
-            _ENDS.match(around.sentence_after)
-            or (_ASIDE.match(around.sentence_after) and not is_in_order)
-        )
-    names_ranking = _RANKING.search(introduction)
-    if names_ranking and _SAYS.search(introduction):
+        if _ENDS.match(around.sentence_after):
+            return True
+        # "B, D, A, C, E (B shows ...)". The letters in their own order may begin a description.
+        has_aside = _ASIDE.match(around.sentence_after) is not None
+        return has_aside and not is_alphabetical
+
+    mentions_ranking = _RANKING.search(introduction) is not None
+    if mentions_ranking and _SAYS.search(introduction):
         return True
-    if is_doubtful:
+    # The letters in their own order, and numbers, may be something else than a ranking.
+    ends_in_number = answer.text[ranking.end - 1].isdigit()
+    if is_alphabetical or ends_in_number:
         return False
-    return bool(
-        _COLON.search(introduction)
-        or _CHOOSES.search(introduction)
-        or (names_ranking and _ARE.search(introduction))
-    )
+    if _COLON.search(introduction) or _CHOOSES.search(introduction):
+        return True
+    return mentions_ranking and _ARE.search(introduction) is not None
 
 
-# --- a sequence ---
+# --- a sequence (subtask B) ---
 
 _FIELD = re.compile(
     r"(?:^|[{,;.])[^\w\n]{0,8}(?P<name>imagem?|sense|sentido)\W{0,3}[:=]", re.I | re.M
@@ -159,40 +186,55 @@ _NAO = re.compile(r"\bn[aã]o\b[^,.;]*\Z", re.I)
 
 
 def sequence(output: str | None, count: int) -> tuple[Read[int], Read[str]]:
-    """Read the picture that an answer chooses, and the sense that it names.
+    """The picture that an answer chooses, as its 0-based position, and the sense that it names.
 
     Each is looked for in its field ("Image: B", "Sense: literal"), or in the whole answer where it
     has no such field.
+
+    Args:
+        output: the model's output; None if there is none.
+        count: how many candidates were shown; A is the first.
     """
     answer = find_answer(output)
     if isinstance(answer, Read):
         return answer, answer
     fields = _fields(answer)
     choices = Choices(count, are_pictures=True)
-    picture = option(fields["image"].text if "image" in fields else output, choices)
+    text_with_picture = fields["image"].text if "image" in fields else output
+    picture_reading = option(text_with_picture, choices)
     part_with_sense = fields.get("sense", answer)
-    sense = decide(part_with_sense, _senses(part_with_sense))
-    return picture, sense or Read(None, "unreadable", "nothing")
+    sense_reading = decide(part_with_sense, _senses(part_with_sense))
+    if sense_reading is None:
+        sense_reading = Read(None, "unreadable", "nothing")
+    return picture_reading, sense_reading
 
 
 def _fields(answer: Answer) -> dict[str, Answer]:
-    """What stands behind "Image:" and "Sense:" in their lines; the last of each counts."""
+    """What stands behind "Image:" and "Sense:" in their lines, as ``image`` and ``sense``.
+
+    The last of each counts; one with nothing behind it is left out.
+    """
     heads = list(_FIELD.finditer(answer.text))
-    fields = {}
-    for number, head in enumerate(heads, 1):
-        end = heads[number].start() if number < len(heads) else len(answer.text)
+    starts_of_next_heads = [head.start() for head in heads[1:]]
+    starts_of_next_heads.append(len(answer.text))
+    fields: dict[str, Answer] = {}
+    for head, end in zip(heads, starts_of_next_heads, strict=False):
         line_end = answer.text.find("\n", head.end(), end)
-        value = answer.part(head.end(), end if line_end < 0 else line_end)
-        if value.text.strip():
-            name = "image" if head["name"].lower().startswith("image") else "sense"
-            fields[name] = value
+        if line_end >= 0:
+            end = line_end
+        content = answer.part(head.end(), end)
+        if content.text.strip():
+            is_image = head["name"].lower().startswith("image")
+            fields["image" if is_image else "sense"] = content
     return fields
 
 
 def _senses(answer: Answer) -> Iterator[Evidence]:
     """Yield each sense that an answer names and does not deny."""
     for word, around in answer.mentions(_SENSE, _EITHER):
-        # "not literal but idiomatic" denies the first alone
-        before = around.sentence_before.replace("literal", "")
-        if is_said(before, around.sentence_after) and not _NAO.search(around.sentence_before):
-            yield Evidence("idiomatic" if word["idiomatic"] else "literal", *word.span(), "word")
+        # "Not literal but idiomatic" denies the first alone.
+        words_before = around.sentence_before.replace("literal", "")
+        is_denied_in_portuguese = _NAO.search(around.sentence_before) is not None
+        if is_said(words_before, around.sentence_after) and not is_denied_in_portuguese:
+            sense = "idiomatic" if word["idiomatic"] else "literal"
+            yield Evidence(sense, word.start(), word.end(), rule="word")

@@ -18,8 +18,8 @@ CLOSE: Final = r"""[)\]"'}]{0,3}"""
 NAME: Final = rf"(?:{_NOUN}(?P<number>\d{{1,2}})(?!\w)|{_OPEN}(?P<letter>[A-Z])(?!\w))"
 
 
-def place_of(name: re.Match[str]) -> int:
-    """The 0-based place of the picture that a match names by a letter or a 1-based number."""
+def picture_index(name: re.Match[str]) -> int:
+    """The 0-based index of the picture that a match names by a letter or a 1-based number."""
     groups = name.groupdict()
     if groups.get("number"):
         return int(groups["number"]) - 1
@@ -65,8 +65,13 @@ _ITEM_NUMBER = re.compile(r"^\W{0,8}(\d{1,2})[.):]", re.M)
 
 @dataclass
 class _List:
-    """Names that are joined, and how: the sign between them, "\n" if each has a line, "" while
-    words join them all.
+    """Names that are joined, in their order in the text.
+
+    Attributes:
+        names: the names.
+        sign: what joins them: a sign, "\n" if each has a line, "" while only words join them.
+        last_joint: what joins the last name to the one before: a sign, "and" or "then".
+        has_tie: whether "and" joins two names before the last.
     """
 
     names: list[re.Match[str]]
@@ -75,17 +80,19 @@ class _List:
     has_tie: bool = False
 
     def goes_on_with(self, joint: str) -> bool:
-        """Whether one more name is of this list: joined by the same sign, or by a word in the same
-        line.
+        """Whether a name with this joint before it belongs to the list: the sign is the same.
+
+        Words may stand in place of the sign, unless each name has a line.
         """
         if len(self.names) == 1:
             return True
         if joint in ("and", "then"):
             return self.sign != "\n"
-        return joint == self.sign or (not self.sign and joint in (",", " "))
+        is_first_sign = not self.sign and joint in (",", " ")
+        return joint == self.sign or is_first_sign
 
     def add(self, name: re.Match[str], joint: str) -> None:
-        """Take one more name; "and" before another than the last puts two pictures on one rank."""
+        """Append a name; "and" before another than the last puts two pictures on one rank."""
         self.has_tie = self.has_tie or self.last_joint == "and"
         self.last_joint = joint
         self.names.append(name)
@@ -93,17 +100,18 @@ class _List:
             self.sign = joint
 
     def ranking(self) -> Evidence:
-        """The list as a ranking, the best first."""
-        order = [place_of(name) for name in self.names]
+        """The list as a ranking: indices of pictures, the best first ("A < B" is turned round)."""
+        order = [picture_index(name) for name in self.names]
         if self.sign == "<":
             order.reverse()
         return Evidence(tuple(order), self.names[0].start(), self.names[-1].end(), "list")
 
 
 def find_lists(text: str, kind: Literal["capitals", "small letters", "numbers"]) -> list[Evidence]:
-    """The lists of at least three names of a kind, in which one sign joins all names.
+    """The lists in a text of at least three names of a kind, in which one sign joins all names.
 
-    Other signs between some of them make no order of all: "B > D, A > C" has a tie.
+    The value of each is a tuple of indices of pictures. They may be too few, or twice the same.
+    Other signs between some of the names make no order of all: "B > D, A > C" has a tie.
     """
     lists: list[_List] = []
     for name in _NAMES[kind].finditer(text):
@@ -112,12 +120,17 @@ def find_lists(text: str, kind: Literal["capitals", "small letters", "numbers"])
             lists.append(_List([name]))
         else:
             lists[-1].add(name, joint)
-    return [run.ranking() for run in lists if len(run.names) >= _FEWEST and not run.has_tie]
+    rankings: list[Evidence] = []
+    for names in lists:
+        if len(names.names) >= _FEWEST and not names.has_tie:
+            rankings.append(names.ranking())
+    return rankings
 
 
 def _joint(text: str, former: _List, name: re.Match[str]) -> str | None:
-    """What joins a name to a list: a sign, "and", "then" or a blank; None if other words stand
-    between.
+    """What joins a name to the list before it; None if other words stand between.
+
+    It is one of the signs ``> < / ; , : -``, "and", "then", " ", or "\n" if each has a line.
     """
     gap = text[former.names[-1].end() : name.start()]
     joint = _JOINT.fullmatch(gap)
@@ -128,21 +141,24 @@ def _joint(text: str, former: _List, name: re.Match[str]) -> str | None:
     word = joint["words"].strip(" ,").lower()
     if word:
         return "and" if word in ("and", "e") else "then"
-    return next((kind for sign, kind in _SIGNS.items() if sign in joint["signs"]), " ")
+    for written_sign, sign in _SIGNS.items():
+        if written_sign in joint["signs"]:
+            return sign
+    return " "
 
 
 def are_counted_down(text: str, ranking: Evidence) -> bool:
-    """Whether the items of a list have numbers that do not ascend."""
+    """Whether the items of a list have numbers that do not ascend: "5. B", "4. D", ..."""
     numbers = [int(number) for number in _ITEM_NUMBER.findall(text, ranking.start, ranking.end)]
     return numbers != sorted(numbers)
 
 
 def find_packed(text: str, count: int) -> list[Evidence]:
-    """The words that may be lists of all letters: "BDACE"."""
-    rankings = []
+    """The words of `count` letters that may be lists of all letters: "BDACE", but also "THERE"."""
+    rankings: list[Evidence] = []
     for word in re.finditer(rf"(?<!\w)(?:[A-Z]{{{count}}}|[a-z]{{{count}}})(?!\w)", text):
         order = tuple(ord(letter) - ord("A") for letter in word[0].upper())
-        rankings.append(Evidence(order, *word.span(), "list"))
+        rankings.append(Evidence(order, word.start(), word.end(), rule="list"))
     return rankings
 
 
@@ -195,12 +211,18 @@ _LOOK: Final = (
 
 
 @dataclass(frozen=True)
-class _Ranked:
-    """A name with its rank, from 1, and whether the words call it one: "rank 2", "2nd",
-    "second".
+class _RankedName:
+    """A name with a rank beside it.
+
+    Attributes:
+        picture: the 0-based index of the picture that it names.
+        rank: the rank, from 1.
+        is_said: whether the words call it a rank: "rank 2", "2nd", "second".
+        start: where name and rank begin.
+        end: where they end.
     """
 
-    place: int
+    picture: int
     rank: int
     is_said: bool
     start: int
@@ -208,33 +230,40 @@ class _Ranked:
 
 
 def find_ranks(text: str, count: int) -> list[Evidence]:
-    """The rankings of all pictures by a rank beside each name."""
+    """The rankings of all pictures by a rank beside each name, in the first form that has any."""
     for pattern in (*_NAME_THEN_RANK, *_RANK_THEN_NAME):
         are_ranks = _are_ranks_before
         if pattern in _NAME_THEN_RANK:
             are_ranks = _are_ranks_behind
-        rankings = []
+        rankings: list[Evidence] = []
         for names in _ranked_names(pattern, text, count):
-            place_by_rank = {name.rank: name.place for name in names}
-            ranks = sorted(place_by_rank)
-            order = tuple(place_by_rank[rank] for rank in ranks)
-            is_whole = ranks == list(range(1, count + 1)) and sorted(order) == list(range(count))
-            if is_whole and are_ranks(text, names, order):
-                rankings.append(Evidence(order, names[0].start, names[-1].end, "items"))
+            picture_by_rank = {name.rank: name.picture for name in names}
+            ranks = sorted(picture_by_rank)
+            order = tuple(picture_by_rank[rank] for rank in ranks)
+            has_all_ranks = ranks == list(range(1, count + 1))
+            has_all_pictures = sorted(order) == list(range(count))
+            if has_all_ranks and has_all_pictures and are_ranks(text, names, order):
+                rankings.append(Evidence(order, names[0].start, names[-1].end, rule="items"))
         if rankings:
             return rankings
     return []
 
 
-def _ranked_names(pattern: re.Pattern[str], text: str, count: int) -> list[list[_Ranked]]:
-    """The names with ranks, in groups in which no rank comes again."""
-    groups: list[list[_Ranked]] = []
+def _ranked_names(pattern: re.Pattern[str], text: str, count: int) -> list[list[_RankedName]]:
+    """The names with ranks in a text, in groups; a rank that comes again begins a new group.
+
+    Args:
+        pattern: one of `_NAME_THEN_RANK` and `_RANK_THEN_NAME`.
+        text: the answer.
+        count: how many pictures were shown, which is the rank of "last".
+    """
+    groups: list[list[_RankedName]] = []
     ranks: set[int] = set()
     for match in pattern.finditer(text):
         words = match.groupdict()
         if words.get("ordinal"):
             rank = _ORDINALS[words["ordinal"].lower()]
-            if rank < 0:
+            if rank < 0:  # "last", "worst"
                 rank = count
         else:
             rank = int(words["rank"])
@@ -242,24 +271,36 @@ def _ranked_names(pattern: re.Pattern[str], text: str, count: int) -> list[list[
             groups.append([])
             ranks = set()
         is_said = any(words.get(group) for group in ("said", "nth", "ordinal"))
-        groups[-1].append(_Ranked(place_of(match), rank, is_said, *match.span()))
+        name = _RankedName(picture_index(match), rank, is_said, match.start(), match.end())
+        groups[-1].append(name)
         ranks.add(rank)
     return groups
 
 
-def _are_ranks_before(text: str, names: list[_Ranked], order: tuple[int, ...]) -> bool:
-    """Whether numbers before names rank them; in the order A, B, C they may number a description of
-    the pictures.
+def _are_ranks_before(text: str, names: list[_RankedName], order: tuple[int, ...]) -> bool:
+    """Whether numbers before names rank them, as in "1. B".
+
+    In the order A, B, C they may number a description of the pictures.
+
+    Args:
+        text: the answer, which `_are_ranks_behind` needs.
+        names: the names with their ranks, in the order of the text.
+        order: the pictures that they name, the best first.
     """
     best = min(names, key=lambda name: name.rank)
     return best.is_said or order != tuple(sorted(order))
 
 
-def _are_ranks_behind(text: str, names: list[_Ranked], order: tuple[int, ...]) -> bool:
+def _are_ranks_behind(text: str, names: list[_RankedName], order: tuple[int, ...]) -> bool:
     """Whether numbers behind names are ranks and neither scores nor counts.
 
     They are if they are called ranks; if they are counted up while the letters are not; or if they
     are the whole answer, not counted down from the first name, which may have the highest score.
+
+    Args:
+        text: the answer.
+        names: the names with their ranks, in the order of the text.
+        order: the pictures that they name, the best first.
     """
     if all(name.is_said for name in names):
         return True
@@ -273,11 +314,11 @@ def _are_ranks_behind(text: str, names: list[_Ranked], order: tuple[int, ...]) -
     if _RANKS_SAID.search(before) or _RANKS_SAID.search(behind):
         return True
     ranks = [name.rank for name in names]
-    if ranks == sorted(ranks) and order != tuple(sorted(order)):
+    is_counted_up = ranks == sorted(ranks)
+    is_counted_down = ranks == sorted(ranks, reverse=True)
+    is_alphabetical = order == tuple(sorted(order))
+    if is_counted_up and not is_alphabetical:
         return True
-    is_alone = (
-        start <= _LOOK
-        and end + _LOOK >= len(text)
-        and not (_WORD.search(before) or _WORD.search(behind))
-    )
-    return is_alone and ranks != sorted(ranks, reverse=True)
+    is_all_in_view = start <= _LOOK and end + _LOOK >= len(text)
+    has_other_words = bool(_WORD.search(before) or _WORD.search(behind))
+    return is_all_in_view and not has_other_words and not is_counted_down

@@ -1,4 +1,4 @@
-"""The records of AdMIRe."""
+"""The records of answers to AdMIRe's two subtasks, as a run saves them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Literal
 from figlang_tasks.core.record import SharedFields
 
 
-class _BothFields(SharedFields):
-    """The fields of records of both kinds; the unit is the compound.
+class _FieldsOfBothSubtasks(SharedFields):
+    """The fields of records of both subtasks. The resampling unit is the compound.
 
     Attributes:
-        shown: what the prompt shows.
-        sense: the sense of the compound.
-        names: the files in the order shown.
+        shown: whether the prompt shows pictures, or their captions.
+        sense: the sense of the compound: ``idiomatic`` or ``literal``.
+        names: the file names of the candidates, in the order in which the prompt shows them.
     """
 
     shown: Literal["pictures", "captions"]
@@ -21,13 +21,13 @@ class _BothFields(SharedFields):
     names: list[str]
 
 
-class RankingRecord(_BothFields):
-    """The record of a ranking.
+class RankingRecord(_FieldsOfBothSubtasks):
+    """The record of a ranking (subtask A).
 
     Attributes:
-        gold: the file names, the best first.
-        predicted: the same by the model; None where no ranking was read.
-        scores: of the pictures in the order shown; None of an answer in words.
+        gold: the file names in the expected order, the best first.
+        predicted: the file names as the model ranks them; None where no ranking was read.
+        scores: the score of each picture in the order shown; None for an answer in words.
     """
 
     gold: list[str]
@@ -35,13 +35,13 @@ class RankingRecord(_BothFields):
     scores: list[float] | None
 
 
-class SequenceRecord(_BothFields):
-    """The record of the picture that ends a sequence.
+class SequenceRecord(_FieldsOfBothSubtasks):
+    """The record of the picture that ends a sequence, and of the sense (subtask B).
 
     Attributes:
-        gold: its file name.
-        predicted: the same by the model; None where no picture was read.
-        predicted_sense: the sense by the model; None where none was read.
+        gold: the file name of the expected picture.
+        predicted: the file name of the picture that the model chooses; None where none was read.
+        predicted_sense: the sense that the model names; None where none was read.
     """
 
     gold: str

@@ -1,5 +1,4 @@
-"""Finds rankings that are told in sentences: "B is best. Then D, which ..., then A and C. E is
-last."
+"""Finds rankings that sentences tell: "B is best. Then D, which ..., then A. E is last."
 
 Each expression takes linear time: what repeats is bounded.
 """
@@ -11,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from figlang_tasks.answers.verdict import Evidence
-from figlang_tasks.benchmarks.admire.ranking_forms import CLOSE, NAME, place_of
+from figlang_tasks.benchmarks.admire.ranking_forms import CLOSE, NAME, picture_index
 
 _NAME = re.compile(rf"(?<![\w'])(?![IO]\b){NAME}")  # "I would put B first", "O melhor é B"
 _FITTING: Final = (
@@ -70,23 +69,25 @@ _CONDITION = re.compile(r"\b(?:if|unless|depend\w{0,4}|caso)\b", re.I)
 
 
 def find_told(text: str, count: int) -> list[Evidence]:
-    """The rankings of all pictures that sentences tell.
+    """The rankings of all pictures that sentences tell: indices of pictures, the best first.
 
     What is said of a picture may stand between, if the first one is said to be the best: "First, B
     shows ... Then D shows ..." describes the pictures.
     """
-    rankings = []
+    rankings: list[Evidence] = []
     story = _Story(text, count)
-    end = 0
+    end_of_last_name = 0
     for name in _NAME.finditer(text):
-        cue = _cue(text, end, name)
-        end = cue.end if cue else name.end()
+        cue = _find_cue(text, end_of_last_name, name)
+        end_of_last_name = cue.end if cue else name.end()
         has_words_behind = cue is not None and cue.end > name.end()
-        if has_words_behind or not _ARTICLE.match(text, name.end() - 1):
+        is_article = _ARTICLE.match(text, name.end() - 1) is not None  # "A man shows ..."
+        if has_words_behind or not is_article:
             story.add(name, cue)
-        if len(story.places) == count:
+        if len(story.pictures) == count:
             if story.is_meant():
-                rankings.append(Evidence(tuple(story.places), story.start, story.end, "told"))
+                order = tuple(story.pictures)
+                rankings.append(Evidence(order, story.start, story.end, rule="told"))
             story = _Story(text, count)
     return rankings
 
@@ -111,16 +112,26 @@ class _Cue:
     end: int
 
 
-def _cue(text: str, start: int, name: re.Match[str]) -> _Cue | None:
-    """The words that rank a name: those between `start` and it, such as "then", or behind it, such
-    as "is second".
+def _find_cue(text: str, start: int, name: re.Match[str]) -> _Cue | None:
+    """The words that rank a name; None if there are none.
+
+    They stand before the name, such as "then", or behind it, such as "is second".
+
+    Args:
+        text: the answer.
+        start: where the words before the name may begin: the end of the name before it.
+        name: the name.
     """
     window = max(start, name.start() - _LOOK)
     before = _CUE_BEFORE.search(text[window : name.start()])
     behind = _CUE_BEHIND.match(text, name.end())
-    if behind and not (behind["best"] or behind["fits"] or _PAUSE.match(text, behind.end())):
-        behind = None
-    if before and not (before["next"] and behind):  # "Then D is third" is of rank three
+    if behind:
+        is_praised_behind = behind["best"] or behind["fits"]
+        if not is_praised_behind and not _PAUSE.match(text, behind.end()):
+            behind = None
+    # In "Then D is third", the words behind the name say more than those before it.
+    is_outdone = behind and before and before["next"]
+    if before and not is_outdone:
         rank = _rank(before)
         is_praise = rank == "best" or (rank == "first" and before["noun"] is not None)
         return _Cue(rank, is_praise, window + before.start(), name.end())
@@ -131,7 +142,7 @@ def _cue(text: str, start: int, name: re.Match[str]) -> _Cue | None:
 
 
 def _rank(cue: re.Match[str]) -> str:
-    """The rank that a cue gives: the name of its group."""
+    """The rank that a cue gives, "second" say: the name of the group that matches."""
     for rank in ("best", *_RANKS, "last", "next"):
         if cue[rank]:
             return rank
@@ -139,62 +150,86 @@ def _rank(cue: re.Match[str]) -> str:
 
 
 class _Story:
-    """The pictures that sentences have ranked so far, from the best one on."""
+    """The pictures that sentences have ranked so far, from the best one on.
+
+    Attributes:
+        text: the answer.
+        count: how many pictures were shown.
+        pictures: the 0-based indices of the pictures that are ranked, the best first.
+        start: where the first of their names begins.
+        end: where the last name ends, or the words that rank it.
+        is_praised: whether the words say of the first picture that it is the best.
+    """
 
     def __init__(self, text: str, count: int) -> None:
         self.text = text
         self.count = count
-        self.places: list[int] = []
+        self.pictures: list[int] = []
         self.start = 0
         self.end = 0
         self.is_praised = False
 
     def add(self, name: re.Match[str], cue: _Cue | None) -> None:
-        """Take a picture on its rank; begin anew where that does not follow on the others."""
-        place = place_of(name)
-        position = self._position(name, cue)
-        if position is None or place in self.places[-1:]:
+        """Add a picture at the rank that words give it; start again if it is not the next rank.
+
+        Args:
+            name: the name of the picture.
+            cue: the words that rank it; None if there are none.
+        """
+        picture = picture_index(name)
+        is_said_again = picture in self.pictures[-1:]
+        rank_index = self._rank_index(name, cue)
+        if rank_index is None or is_said_again:
             return
-        is_new = place < self.count and place not in self.places
-        if position == 0:
-            self.places = [place] if place < self.count else []
+        was_shown = picture < self.count
+        is_next = rank_index == len(self.pictures) and picture not in self.pictures
+        if rank_index == 0:
+            self.pictures = [picture] if was_shown else []
             self.start = name.start()
             self.is_praised = cue is not None and cue.is_praise
-        elif position == len(self.places) and is_new and self._follows(name, cue):
-            self.places.append(place)
+        elif is_next and was_shown and self._follows(name, cue):
+            self.pictures.append(picture)
         else:
-            self.places = []
+            self.pictures = []
         self.end = cue.end if cue else name.end()
 
-    def _position(self, name: re.Match[str], cue: _Cue | None) -> int | None:
-        """The 0-based rank that the words give a name, -1 if it shares one; None if they give it
-        none.
-        """
+    def _rank_index(self, name: re.Match[str], cue: _Cue | None) -> int | None:
+        """The rank that the words give a name, from 0; -1 for a tie, None if they give no rank."""
         if cue and cue.rank in _RANKS:
             return list(_RANKS).index(cue.rank)
         if cue and cue.rank == "best":
             return 0
         if cue and cue.rank == "last":
             return self.count - 1
-        if not self.places:
+        next_rank_index = len(self.pictures)
+        if next_rank_index == 0:
             return None
-        if cue:
-            return len(self.places)
+        if cue:  # "then"
+            return next_rank_index
         joint = _PLAIN_JOINT.fullmatch(self.text, self.end, name.start())
         if joint is None:
             return None
-        is_last = len(self.places) == self.count - 1
-        return len(self.places) if is_last or not joint["and"] else -1
+        is_last = next_rank_index == self.count - 1
+        if joint["and"] and not is_last:  # "then A and C" puts both on one rank
+            return -1
+        return next_rank_index
 
     def _follows(self, name: re.Match[str], cue: _Cue | None) -> bool:
-        """Whether nothing is said between two pictures, unless the first one is praised."""
+        """Whether a name goes on with the ranking: no other words stand before it.
+
+        They may if the first picture is said to be the best, since then they explain the ranking.
+        """
+        if self.is_praised:
+            return True
         start = cue.start if cue else name.start()
-        return self.is_praised or not _OTHER_WORD.search(self.text, self.end, start)
+        return _OTHER_WORD.search(self.text, self.end, start) is None
 
     def is_meant(self) -> bool:
-        """Whether this ranks pictures and does not describe them, and under no condition."""
+        """Whether the sentences rank the pictures: they do not describe them, and have no "if"."""
         if _CONDITION.search(self.text, self.start, self.end):
             return False
-        is_in_alphabet = self.places == sorted(self.places)
-        ends = _SENTENCE_END.match(self.text, self.end)
-        return self.is_praised or (not is_in_alphabet and ends is not None)
+        if self.is_praised:
+            return True
+        is_alphabetical = self.pictures == sorted(self.pictures)
+        ends_a_sentence = _SENTENCE_END.match(self.text, self.end) is not None
+        return ends_a_sentence and not is_alphabetical

@@ -1,4 +1,4 @@
-"""COLUMBUS: which word or phrase does a rebus convey? (arXiv 2409.04053)"""
+"""What COLUMBUS declares of itself: names, versions, source and citation (arXiv 2409.04053)."""
 
 from __future__ import annotations
 

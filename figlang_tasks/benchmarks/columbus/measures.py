@@ -1,4 +1,4 @@
-"""The measures of COLUMBUS (arXiv 2409.04053, Table 2)."""
+"""The metrics of COLUMBUS: accuracy, for text and icons apart (arXiv 2409.04053, Table 2)."""
 
 from __future__ import annotations
 
@@ -8,33 +8,35 @@ from figlang_tasks.scoring import Measure, Measures, Scopes, parse_rate
 _SOURCE = "COLUMBUS, arXiv 2409.04053, Table 2"
 
 
-def _kinds(record: PuzzleRecord) -> tuple[str, ...]:
-    """The scopes of a puzzle: its kind, and whether it is there in both kinds."""
+def _scopes_of_record(record: PuzzleRecord) -> tuple[str, ...]:
+    """The scopes that a record counts in: ``("icon",)``, or ``("icon", "overlap_icon")``."""
     kind = record["kind"]
-    return (kind, f"overlap_{kind}") if record["overlap"] else (kind,)
+    if record["overlap"]:
+        return (kind, f"overlap_{kind}")
+    return (kind,)
 
 
 def _is_right(record: PuzzleRecord) -> float:
-    """Whether our reader reads the right letter."""
+    """1.0 if our reader reads the right letter, else 0.0."""
     return float(record["predicted"] == record["gold"])
 
 
 def _is_right_officially(record: PuzzleRecord) -> float:
-    """Whether the released rule reads the right letter."""
+    """1.0 if the released rule reads the right letter, else 0.0."""
     return float(record["predicted_official"] == record["gold"])
 
 
 def _has_letter(record: PuzzleRecord) -> bool:
-    """Whether our reader reads a letter, or one score is the highest: a tie has no answer here."""
+    """Whether our reader reads a letter, or one option alone has the highest score."""
     return record["predicted"] is not None
 
 
 def _has_official_letter(record: PuzzleRecord) -> float:
-    """Whether the released rule reads a letter."""
+    """1.0 if the released rule reads a letter, else 0.0."""
     return float(record["predicted_official"] is not None)
 
 
-_SCOPES = Scopes(("text", "icon", "overlap_text", "overlap_icon"), _kinds)
+_SCOPES = Scopes(("text", "icon", "overlap_text", "overlap_icon"), _scopes_of_record)
 
 COLUMBUS = Measures.of(
     Measure(

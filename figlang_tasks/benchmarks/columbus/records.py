@@ -1,4 +1,4 @@
-"""The records of COLUMBUS."""
+"""The record of an answer to a rebus of COLUMBUS, as a run saves it."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from figlang_tasks.core.record import SharedFields
 
 
 class PuzzleRecord(SharedFields):
-    """The record of an answer to a rebus; its unit is the phrase.
+    """The record of an answer to a rebus. Its resampling unit is the phrase that the rebus conveys.
 
     Attributes:
-        kind: what the rebus is made of.
-        overlap: whether the phrase is there in both kinds.
+        kind: whether the rebus is made of letters alone, or has an icon.
+        overlap: whether the same puzzle is in the data in both kinds.
         gold: the right letter.
-        predicted: the letter that our reader reads; None if none, or if several have the highest
-            score.
-        predicted_official: the letter that the released rule reads; None if none.
-        scores: of the options; None of an answer in words.
+        predicted: the letter that our reader reads; None if it reads none, or if several options
+            share the highest score.
+        predicted_official: the letter that the released rule reads; None if it reads none.
+        scores: the score of each option, A to D; None for an answer in words.
     """
 
     kind: Literal["text", "icon"]

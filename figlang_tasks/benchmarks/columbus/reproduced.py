@@ -1,5 +1,6 @@
-"""Tables of the paper's first version, from released outputs of three models (``figlang
-reproduce``).
+"""Recomputes tables of COLUMBUS's first version (v1), for ``figlang reproduce``.
+
+The authors released the outputs of three models that can be had (docs/reproduced.md).
 """
 
 from __future__ import annotations
@@ -7,49 +8,75 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from figlang_tasks.benchmarks.columbus import measures, rows, tasks
 from figlang_tasks.core.hub import Snapshot
 from figlang_tasks.core.row_files import content_of
 from figlang_tasks.scoring import evaluate
 
-_FILES = {
+_FILE_NAMES = {
     "CLIP ViT-B/32": "clip",
     "BLIP-2 Flan-T5-XXL": "blip-2_flan-t5-xxl",
     "Qwen-VL-Chat": "qwenvl",
 }
-_PROMPTS = {"columbus_match": "2", "columbus": "2", "columbus_plain": "1", "columbus_nodes": "3"}
+# The paper's number of the prompt by task. The released file of CLIP, which has no prompt, is "2".
+_PROMPT_NUMBERS = {
+    "columbus_match": "2",
+    "columbus": "2",
+    "columbus_plain": "1",
+    "columbus_nodes": "3",
+}
+
+
+class _ReleasedOutput(NamedTuple):
+    """What a model answered to a rebus, by the rebus's id."""
+
+    row_id: str
+    output: str
 
 
 def cells(folder: Path) -> Iterator[tuple[str, str, float]]:
-    """Name of each number, the number as it was printed, and ours."""
-    released = rows.documents(Snapshot(folder, "local"), rows.NAME, "published").remove_columns(
-        "image"
-    )
-    documents = {doc["id"]: doc for doc in released}
-    for figure in json.loads(Path(__file__).with_name("published.json").read_bytes())["records"]:
-        model, prompt = _FILES.get(figure["model"]), _PROMPTS.get(figure["task"])
-        if not (
-            model and prompt and figure["setting"].endswith("; v1")
-        ):  # of "v1; not comparable" the card says why
+    """Yield name, published number and our number, both in percent, of each released accuracy.
+
+    Args:
+        folder: an archive of the authors' repository, or a folder with its data and extracts of
+            the released outputs (``rows/rows_clip.json``).
+    """
+    release = Snapshot(folder, "local")
+    documents = rows.documents(release, rows.NAME, "published").remove_columns("image")
+    documents_by_id = {document["id"]: document for document in documents}
+    published_file = Path(__file__).with_name("published.json")
+    for figure in json.loads(published_file.read_bytes())["records"]:
+        model_file = _FILE_NAMES.get(figure["model"])
+        prompt_number = _PROMPT_NUMBERS.get(figure["task"])
+        # Settings that end in "v1; not comparable" are explained in docs/reproduced.md.
+        is_of_v1 = figure["setting"].endswith("; v1")
+        if model_file is None or prompt_number is None or not is_of_v1:
             continue
-        where = "clip.json" if model == "clip" else f"prompt_{prompt}/{model}_prompt_{prompt}.json"
-        whole, extract = (
-            folder / "results" / "analysis" / "results" / where,
-            folder / "rows" / f"rows_{model}.json",
-        )
-        if whole.exists():
-            outputs = [
-                (Path(row["image"]).stem, row["output"])
-                for row in json.loads(content_of(whole))["results"]
-            ]
-        else:
-            outputs = [row[:2] for row in json.loads(content_of(extract))["runs"][prompt]["rows"]]
-        records = [
-            tasks.COLUMBUS.answer_record(documents[row_id], output) for row_id, output in outputs
-        ]
-        value = evaluate(records, measures.COLUMBUS, 0)["acc_official"][
-            figure["metric"].split("_")[-1]
-        ].value
-        name = f"{figure['table']} {figure['model']}, prompt {prompt}, {figure['metric']}"
-        yield name, f"{100 * figure['value']:.1f}", 100 * value
+        records = []
+        for row_id, output in _released_outputs(folder, model_file, prompt_number):
+            records.append(tasks.COLUMBUS.answer_record(documents_by_id[row_id], output))
+        estimates = evaluate(records, measures.COLUMBUS, stderr_resamples=0)
+        scope = figure["metric"].removeprefix("acc_official_")  # text or icon
+        accuracy = estimates["acc_official"][scope].value
+        name = f"{figure['table']} {figure['model']}, prompt {prompt_number}, {figure['metric']}"
+        yield name, f"{100 * figure['value']:.1f}", 100 * accuracy
+
+
+def _released_outputs(folder: Path, model_file: str, prompt_number: str) -> list[_ReleasedOutput]:
+    """The released outputs of a model: those of the archive, else those of the extract."""
+    if model_file == "clip":
+        file_name = "clip.json"
+    else:
+        file_name = f"prompt_{prompt_number}/{model_file}_prompt_{prompt_number}.json"
+    archive_file = folder / "results" / "analysis" / "results" / file_name
+    outputs: list[_ReleasedOutput] = []
+    if archive_file.exists():
+        for row in json.loads(content_of(archive_file))["results"]:
+            outputs.append(_ReleasedOutput(Path(row["image"]).stem, row["output"]))
+        return outputs
+    extract = json.loads(content_of(folder / "rows" / f"rows_{model_file}.json"))
+    for row_id, output, *_ in extract["runs"][prompt_number]["rows"]:
+        outputs.append(_ReleasedOutput(row_id, output))
+    return outputs

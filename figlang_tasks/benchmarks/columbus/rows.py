@@ -1,21 +1,22 @@
-"""COLUMBUS as documents: from the hub's repository, or from an archive of the authors' repository.
+"""COLUMBUS's rows as documents, from the hub's repository or an archive of the authors'.
 
-Both hold one of two releases: v1 has 1,008 rows, v2 leaves three of them out. The number of rows
-says which one it is.
+Both hold one of two releases: v1 has 1,008 rows, and v2 leaves three of them out. The number of
+rows says which release it is.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from figlang_tasks.core import hub, images, row_files
 from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.errors import DataError, PartMissing
 from figlang_tasks.core.hub import USE_THE_RELEASE
+from figlang_tasks.core.record import Row
 from figlang_tasks.core.request import Request
 from figlang_tasks.core.row_files import brief
 
@@ -24,180 +25,345 @@ if TYPE_CHECKING:
 
 NAME = "COLUMBUS"
 LETTERS = "ABCD"
+
 RELEASES = {1008: "v1", 1005: "v2"}
+"""The two releases by their number of rows."""
+
 ORDERS = ("benchmark", "published")
-DESCRIPTIONS = {"nodes": "nodes", "graph": "nodes_and_edges"}
-"""The description that each prompt shows."""
-OUTPUTS = "results/analysis/results/prompt_3/blip-2_flan-t5-xxl_prompt_3.json"
-"""Of the archive: it has the published runs' order of options, and the descriptions."""
-EXTRACTED = ("options_published_runs.json", "graph_descriptions.json")
-"""The same by id, in two files of their own."""
+"""The orders of the options: that of the release, and that of the published runs."""
 
-_SUFFIX = re.compile(r"(_\d+)?(_icon|_non-icon)?\Z")
+DESCRIPTION_COLUMNS = {"nodes": "nodes", "graph": "nodes_and_edges"}
+"""The column with the description of a rebus, by the prompt that shows it (prompts 3 and 4)."""
+
+PUBLISHED_OUTPUTS = "results/analysis/results/prompt_3/blip-2_flan-t5-xxl_prompt_3.json"
+"""The file of the archive with the order of options of the published runs, and descriptions."""
+
+EXTRACTED_FILES = ("options_published_runs.json", "graph_descriptions.json")
+"""Two files that may stand in its place: options by id, and descriptions by id."""
+
+# high_up_2, big_shoes_to_fill_1_icon, square_one_non-icon: the end that is not of the phrase.
+_END_OF_ID = re.compile(r"(_\d+)?(_icon|_non-icon)?\Z")
 
 
-def here() -> hub.Snapshot:
-    """The release on this machine, or downloaded from the hub."""
+class Puzzle(TypedDict):
+    """A row without faults, in the columns of a document.
+
+    Attributes:
+        id: the name of the picture without its ending: ``high_up_2``.
+        unit: the phrase that the rebus conveys: ``high up``.
+        kind: ``icon`` if the picture has one, else ``text``.
+        overlap: whether the same puzzle is there in both kinds.
+        candidates: the texts of the options A to D.
+        answer: the letter of the right option.
+        image: the picture, undecoded.
+    """
+
+    id: str
+    unit: str
+    kind: Literal["text", "icon"]
+    overlap: bool
+    candidates: list[str]
+    answer: str
+    image: images.ImageCell
+
+
+class PublishedQuestion(TypedDict):
+    """What the published runs showed of a rebus.
+
+    Attributes:
+        options: the text of each option by its letter.
+        nodes: the description of its elements (prompt 3).
+        nodes_and_edges: the same with the relations of the elements (prompt 4).
+    """
+
+    options: dict[str, str]
+    nodes: str
+    nodes_and_edges: str
+
+
+# --- documents ---
+
+
+def find_release() -> hub.Snapshot:
+    """The folder of the release: on this machine, else downloaded from the hub."""
     return hub.snapshot(source_of(NAME), ["metadata.jsonl", "images/*"])
+
+
+def for_request(request: Request, check_images: bool) -> datasets.Dataset:
+    """The documents for a request such as ``COLUMBUS,order=benchmark,graph=true`` (see `load`).
+
+    Every picture is checked, whatever `check_images` says: its bytes become part of the document.
+    """
+    return load(request.dataset, request["order"], graph="graph" in request)
 
 
 @hub.cached(maxsize=8)
 def load(dataset: str, order: str, graph: bool = False) -> datasets.Dataset:
-    """The `documents` of the release in `here`."""
-    return documents(here(), dataset, order, graph)
-
-
-def for_request(request: Request, check_images: bool) -> datasets.Dataset:
-    """The documents for a request, as ``COLUMBUS,order=benchmark,graph=true``; errors as of
-    `load`.
-    """
-    return load(request.dataset, request["order"], "graph" in request)
+    """The documents of the release that `find_release` finds (see `documents`)."""
+    return documents(find_release(), dataset, order, graph)
 
 
 def documents(
-    found: hub.Snapshot, dataset: str, order: str, graph: bool = False
+    release: hub.Snapshot, dataset: str, order: str, graph: bool = False
 ) -> datasets.Dataset:
-    """The documents of a release, sorted by id.
+    """The documents of a release, sorted by id: the columns of `Puzzle`, and ``data``.
 
-    `unit` is the phrase; `overlap` says that the puzzle is there in both kinds. The `order` of
-    options is that of the release (``benchmark``) or of the published runs; with `graph` there are
-    descriptions of the picture.
+    Args:
+        release: the folder of the release, and its revision.
+        dataset: ``COLUMBUS``.
+        order: the order of the options, one of `ORDERS`.
+        graph: whether to add descriptions of the picture, as columns ``nodes`` and
+            ``nodes_and_edges``.
+
+    Raises:
+        DataError: the order is unknown, or the release has a fault.
+        PartMissing: the release lacks what the published runs showed, which `graph` and
+            ``order=published`` need.
     """
     if order not in ORDERS:
         raise DataError(f"dataset_name: order={order}; valid: {', '.join(ORDERS)}")
-    rows, faults = read(found.folder)
+    puzzles, faults = read_release(release.folder)
     row_files.raise_first_fault(faults, "columbus")
-    part = [
-        RELEASES[len(rows)],
-        *(["published"] if order == "published" else []),
-        *(["graph"] if graph else []),
-    ]
-    if len(part) > 1:
-        runs = _published_runs(found.folder, rows)
-        for row in rows:
-            if order == "published":
-                right = row["candidates"][LETTERS.index(row["answer"])]
-                row["candidates"] = [runs[row["id"]]["options"][letter] for letter in LETTERS]
-                row["answer"] = LETTERS[row["candidates"].index(right)]
-            if graph:
-                row |= {name: runs[row["id"]][name] for name in DESCRIPTIONS.values()}
-    return row_files.as_documents(rows, dataset, "-".join(part), found.revision)
+
+    part = RELEASES[len(puzzles)]
+    rows: list[Row] = [*puzzles]
+    if order == "published" or graph:
+        questions_by_id = _published_questions(release.folder, puzzles)
+        if order == "published":
+            part += "-published"
+            rows = [_in_published_order(row, questions_by_id[row["id"]]) for row in rows]
+        if graph:
+            part += "-graph"
+            rows = [_with_descriptions(row, questions_by_id[row["id"]]) for row in rows]
+    return row_files.as_documents(rows, dataset, part, release.revision)
 
 
-def read(folder: Path) -> tuple[list[dict[str, Any]], list[str]]:
-    """The valid rows of a release, sorted by id, and what is wrong with the others."""
+def _in_published_order(row: Row, question: PublishedQuestion) -> Row:
+    """A row with its options in the order of the published runs, and the letter that is right."""
+    right_text = row["candidates"][LETTERS.index(row["answer"])]
+    candidates = [question["options"][letter] for letter in LETTERS]
+    right_letter = LETTERS[candidates.index(right_text)]
+    return {**row, "candidates": candidates, "answer": right_letter}
+
+
+def _with_descriptions(row: Row, question: PublishedQuestion) -> Row:
+    """A row with the two descriptions of its picture."""
+    return {
+        **row,
+        "nodes": question["nodes"],
+        "nodes_and_edges": question["nodes_and_edges"],
+    }
+
+
+# --- the rows of a release ---
+
+
+def read_release(folder: Path) -> tuple[list[Puzzle], list[str]]:
+    """The valid rows of a release, sorted by id, and a message for each fault of the others.
+
+    Args:
+        folder: an archive of the authors' repository, unpacked (``benchmark.json``), or the hub's
+            files (``metadata.jsonl``).
+    """
+    rows: list[tuple[str, object]] = []  # the location of each, and its cells
     table = folder / "benchmark.json"
     if table.exists():
-        lines = [
-            (f"{table}, row {number}", row) for number, row in enumerate(_json(table), start=1)
-        ]
+        for number, row in enumerate(_read_json(table), start=1):
+            rows.append((f"{table}, row {number}", row))
     else:
         table = folder / "metadata.jsonl"
-        lines = list(row_files.read_rows(table))
-    pictures = folder / "results" / "benchmark" / "images"
+        rows.extend(row_files.read_rows(table))
+    picture_folder = folder / "results" / "benchmark" / "images"  # of the archive
+    if not picture_folder.is_dir():
+        picture_folder = folder / "images"
+    is_v1 = RELEASES.get(len(rows)) == "v1"
 
-    def row(values: Any, where: str) -> dict[str, Any]:
-        made = _row(where, values, pictures if pictures.is_dir() else folder / "images")
-        if RELEASES.get(len(lines)) == "v1":  # whose tables count by the names: one flag is wrong
-            made["kind"] = "icon" if made["id"].endswith("_icon") else "text"
-        return made
+    def parse(row: object, location: str) -> Puzzle:
+        """A row as a `Puzzle`; a `DataError` if the row has a fault."""
+        puzzle = _puzzle(row, location, picture_folder)
+        if is_v1:
+            # The tables of v1 go by the names of the pictures. The flag of high_up_2 is wrong.
+            puzzle["kind"] = "icon" if puzzle["id"].endswith("_icon") else "text"
+        return puzzle
 
-    found, faults = row_files.validate_rows(lines, row, lambda made: made["id"])
-    if len(lines) not in RELEASES:
-        sizes = " or ".join(f"{count:,} ({name})" for count, name in RELEASES.items())
-        faults = [f"{table} has {len(lines)} rows, must have {sizes}. {USE_THE_RELEASE}", *faults]
-    return sorted(found, key=lambda made: made["id"]), faults
+    puzzles, faults = row_files.validate_rows(rows, parse, key=lambda puzzle: puzzle["id"])
+    if len(rows) not in RELEASES:
+        sizes = " or ".join(f"{size:,} ({release})" for size, release in RELEASES.items())
+        faults.insert(0, f"{table} has {len(rows)} rows, must have {sizes}. {USE_THE_RELEASE}")
+    return sorted(puzzles, key=lambda puzzle: puzzle["id"]), faults
 
 
-def _json(path: Path) -> Any:
+def _read_json(path: Path) -> Any:
+    """What a JSON file of a release holds; a `DataError` if it is not valid JSON."""
     try:
         return json.loads(row_files.content_of(path))
     except ValueError as error:
         raise DataError(f"{path} is not valid JSON ({error}). {USE_THE_RELEASE}") from error
 
 
-def _row(where: str, values: Any, pictures: Path) -> dict[str, Any]:
-    """A row as a document, but for the identity of the data; a `DataError` if it is not valid."""
-    given = values if isinstance(values, Mapping) else {}
-    name = PurePosixPath(str(given.get("image") or given.get("file_name"))).name
-    row_id = name.removesuffix(".png")
-    if row_id == name:
-        raise DataError(f"{where} names no .png file as its image. {USE_THE_RELEASE}")
-    where = f"{where} ({row_id})"
-    options, right = given.get("options"), given.get("correct")
-    texts: Any = (
-        list(options.values())
-        if isinstance(options, Mapping) and [*options] == [*LETTERS]
-        else options
-    )
-    whole = isinstance(texts, list) and all(
-        isinstance(text, str) and text.strip() for text in texts
-    )
-    if (
-        not whole
-        or len(texts) != len(LETTERS)
-        or len({text.casefold() for text in texts}) < len(LETTERS)
-    ):
-        raise DataError(
-            f"{where}: options is {brief(options)}, must be four different texts. {USE_THE_RELEASE}"
-        )
-    for text in texts:
-        row_files.require_no_placeholder(text, "options", where)
-    if isinstance(
-        right, Mapping
-    ):  # the hub's library gives all four letters, of which three have no text
-        right = {letter: text for letter, text in right.items() if text is not None}
-    answers = [
-        letter
-        for letter, text in zip(LETTERS, texts, strict=True)
-        if right in (letter, text, {letter: text})
-    ]
-    if len(answers) != 1:
-        raise DataError(
-            f"{where}: correct is {brief(right)}, which is none of the options. {USE_THE_RELEASE}"
-        )
-    for flag in ("is_icon", "is_overlap"):
-        if not isinstance(given.get(flag), bool):
-            raise DataError(
-                f"{where}: {flag} is {brief(given.get(flag))}, must be true or false."
-                f" {USE_THE_RELEASE}"
-            )
-    # Of the hub's a link, which the path of an image may not be: so the bytes are taken.
-    image = {"bytes": images.read_bytes(pictures / name, where), "path": None}
-    images.check(image, where)
+def _puzzle(row: object, location: str, picture_folder: Path) -> Puzzle:
+    """A row of a release as a `Puzzle`.
+
+    Args:
+        row: the row as it stands in the file.
+        location: file and line, for messages.
+        picture_folder: where the pictures are.
+
+    Raises:
+        DataError: the row is not valid, or its picture is missing or damaged.
+    """
+    cells: Row = row if isinstance(row, Mapping) else {}
+    # benchmark.json names the picture in `image`, and metadata.jsonl in `file_name`.
+    picture_name = PurePosixPath(str(cells.get("image") or cells.get("file_name"))).name
+    if not picture_name.endswith(".png"):
+        raise DataError(f"{location} names no .png file as its image. {USE_THE_RELEASE}")
+    row_id = picture_name.removesuffix(".png")
+    location = f"{location} ({row_id})"
+
+    texts = _option_texts(cells.get("options"), location)
+    right_letter = _right_letter(cells.get("correct"), texts, location)
+    is_icon = _flag(cells, "is_icon", location)
+    is_overlap = _flag(cells, "is_overlap", location)
+
+    # The hub's files are links, to which the path of an image must not lead. So the document has
+    # the bytes of the picture.
+    picture_bytes = images.read_bytes(picture_folder / picture_name, location)
+    image: images.ImageCell = {"bytes": picture_bytes, "path": None}
+    images.check(image, location)
     return {
         "id": row_id,
-        "unit": _SUFFIX.sub("", row_id).replace("_", " "),
-        "kind": "icon" if given["is_icon"] else "text",
-        "overlap": given["is_overlap"],
+        "unit": _END_OF_ID.sub("", row_id).replace("_", " "),
+        "kind": "icon" if is_icon else "text",
+        "overlap": is_overlap,
         "candidates": texts,
-        "answer": answers[0],
+        "answer": right_letter,
         "image": image,
     }
 
 
-def _published_runs(folder: Path, rows: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """What the published runs were asked, by id: `options` by letter, `nodes` and
-    `nodes_and_edges`.
+def _option_texts(options: object, location: str) -> list[str]:
+    """The texts of the options A to D.
+
+    Args:
+        options: the cell: texts by letter, or a list of them.
+        location: file, line and id, for messages.
+
+    Raises:
+        DataError: they are not four different texts, or one holds a placeholder of a picture.
     """
-    if (folder / OUTPUTS).is_file():
-        answered = _json(folder / OUTPUTS)["results"]
-        runs = {PurePosixPath(row["image"]).stem: row | row["metadata"] for row in answered}
-    elif all((folder / name).is_file() for name in EXTRACTED):
-        options, descriptions = (_json(folder / name) for name in EXTRACTED)
-        runs = {row_id: options[row_id] | descriptions[row_id] for row_id in options}
-    else:
-        raise PartMissing(
-            f"{folder} has no {OUTPUTS}: descriptions and order=published need the archive of the"
-            " authors' repository in place of the hub's files (docs/cards/columbus.md)"
+    texts = options
+    if isinstance(options, Mapping) and list(options) == list(LETTERS):
+        texts = list(options.values())
+    if not isinstance(texts, list) or not _are_four_different_texts(texts):
+        raise DataError(
+            f"{location}: options is {brief(options)}, must be four different texts."
+            f" {USE_THE_RELEASE}"
         )
-    for row in rows:
-        options = runs.get(row["id"], {}).get("options", {})
-        if sorted(options.values()) != sorted(row["candidates"]):
+    for text in texts:
+        row_files.require_no_placeholder(text, "options", location)
+    return texts
+
+
+def _are_four_different_texts(texts: list[object]) -> bool:
+    """Whether a list has four texts, none of them empty, that differ by more than their case."""
+    distinct_texts: set[str] = set()
+    for text in texts:
+        if not isinstance(text, str) or not text.strip():
+            return False
+        distinct_texts.add(text.casefold())
+    return len(texts) == len(distinct_texts) == len(LETTERS)
+
+
+def _right_letter(correct: object, texts: Sequence[str], location: str) -> str:
+    """The letter of the right option.
+
+    Args:
+        correct: the cell: a letter, the text of an option, or both as ``{"B": "high up"}``.
+        texts: the texts of the options A to D.
+        location: file, line and id, for messages.
+
+    Raises:
+        DataError: the cell does not name one of the options, and no other.
+    """
+    if isinstance(correct, Mapping):
+        # The hub's library gives all four letters, of which three have no text.
+        correct = {letter: text for letter, text in correct.items() if text is not None}
+    right_letters: list[str] = []
+    for letter, text in zip(LETTERS, texts, strict=True):
+        if correct in (letter, text, {letter: text}):
+            right_letters.append(letter)
+    if len(right_letters) != 1:
+        raise DataError(
+            f"{location}: correct is {brief(correct)}, which is none of the options."
+            f" {USE_THE_RELEASE}"
+        )
+    return right_letters[0]
+
+
+def _flag(cells: Row, column: str, location: str) -> bool:
+    """The flag in a column of a row; a `DataError` if there is none."""
+    flag = cells.get(column)
+    if not isinstance(flag, bool):
+        raise DataError(
+            f"{location}: {column} is {brief(flag)}, must be true or false. {USE_THE_RELEASE}"
+        )
+    return flag
+
+
+# --- what the published runs showed ---
+
+
+def _published_questions(folder: Path, puzzles: Sequence[Puzzle]) -> dict[str, PublishedQuestion]:
+    """What the published runs showed of each rebus, by id.
+
+    Args:
+        folder: the archive, or a folder with the files `EXTRACTED_FILES`.
+        puzzles: the rows of the release, whose options must be those of the published runs.
+
+    Raises:
+        PartMissing: the folder has neither file.
+        DataError: the options differ, or a description holds a placeholder of a picture.
+    """
+    questions_by_id = _read_published_questions(folder)
+    for puzzle in puzzles:
+        row_id = puzzle["id"]
+        question = questions_by_id.get(row_id)
+        if question is None or not _has_options_of(puzzle, question):
             raise DataError(
-                f"{folder}: the published runs do not have the options of {row['id']}."
+                f"{folder}: the published runs do not have the options of {row_id}."
                 f" {USE_THE_RELEASE}"
             )
-        for name in DESCRIPTIONS.values():
-            row_files.require_no_placeholder(runs[row["id"]][name], name, f"{folder}: {row['id']}")
-    return runs
+        location = f"{folder}: {row_id}"
+        row_files.require_no_placeholder(question["nodes"], "nodes", location)
+        row_files.require_no_placeholder(question["nodes_and_edges"], "nodes_and_edges", location)
+    return questions_by_id
+
+
+def _has_options_of(puzzle: Puzzle, question: PublishedQuestion) -> bool:
+    """Whether a published run showed the options of a rebus, in whatever order."""
+    published_options = question.get("options", {})  # the file may lack them
+    return sorted(published_options.values()) == sorted(puzzle["candidates"])
+
+
+def _read_published_questions(folder: Path) -> dict[str, PublishedQuestion]:
+    """What the published runs showed, by id, as it stands in the archive or in `EXTRACTED_FILES`.
+
+    Raises:
+        PartMissing: the folder has neither.
+    """
+    questions_by_id: dict[str, PublishedQuestion] = {}
+    if (folder / PUBLISHED_OUTPUTS).is_file():
+        for row in _read_json(folder / PUBLISHED_OUTPUTS)["results"]:
+            row_id = PurePosixPath(row["image"]).stem
+            questions_by_id[row_id] = row | row["metadata"]  # the descriptions
+        return questions_by_id
+    extracted_paths = [folder / name for name in EXTRACTED_FILES]
+    if all(path.is_file() for path in extracted_paths):
+        options_by_id, descriptions_by_id = map(_read_json, extracted_paths)
+        for row_id, options in options_by_id.items():
+            questions_by_id[row_id] = options | descriptions_by_id[row_id]
+        return questions_by_id
+    raise PartMissing(
+        f"{folder} has no {PUBLISHED_OUTPUTS}: descriptions and order=published need the archive of"
+        " the authors' repository in place of the hub's files (docs/cards/columbus.md)"
+    )

@@ -1,4 +1,18 @@
-"""The task of COLUMBUS, and what its task files name: documents, prompts, scoring."""
+"""COLUMBUS's task: what a model is asked, and how its answer is judged (arXiv 2409.04053).
+
+A rebus conveys a compound or a phrase; the model chooses which of four options it is. Where the
+paper says what, and where it is done here:
+
+- Two kinds of rebus, text and icon, and puzzles that are there in both ("overlap"):
+  `figlang_tasks.benchmarks.columbus.rows`.
+- Table 2, prompt 2; Figure 5, prompts 1 to 4: `Options.prompt`.
+- Mistral's prompts 3 and 4, a description without the picture: `Options.picture`.
+- Table 2, CLIP, the option with the highest score: `record_of_scores`.
+- The released rule that reads answers: `figlang_tasks.benchmarks.columbus.parse`.
+- Table 2, accuracy for text and icons apart: `figlang_tasks.benchmarks.columbus.measures`.
+
+Forward and backward chaining are left out (docs/cards/columbus.md).
+"""
 
 from __future__ import annotations
 
@@ -11,7 +25,7 @@ from figlang_tasks.answers.next_question import whole
 from figlang_tasks.answers.verdict import Status
 from figlang_tasks.benchmarks.columbus import measures, parse, rows
 from figlang_tasks.benchmarks.columbus.records import PuzzleRecord
-from figlang_tasks.benchmarks.columbus.rows import DESCRIPTIONS, LETTERS
+from figlang_tasks.benchmarks.columbus.rows import DESCRIPTION_COLUMNS, LETTERS
 from figlang_tasks.core import images
 from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.options import Options as TaskOptions
@@ -23,7 +37,7 @@ from figlang_tasks.scoring.task import Document
 
 
 class Options(TaskOptions):
-    """Options of a task: the keys of ``lmms_eval_specific_kwargs`` in its YAML file.
+    """Options of a COLUMBUS task: the keys of ``lmms_eval_specific_kwargs`` in its YAML file.
 
     Attributes:
         prompt: ``plain``, ``rebus``, ``nodes`` or ``graph``: the paper's prompts 1 to 4. The last
@@ -38,92 +52,154 @@ class Options(TaskOptions):
 
 
 def preflight(config: Mapping[str, Any], request: Request) -> None:
-    """Check that the prompt has what it needs; see `Task.preflight`."""
+    """Check that each prompt of a task file has the description that it shows (`Task.preflight`).
+
+    Args:
+        config: the task file as a dict.
+        request: its ``dataset_name``.
+
+    Raises:
+        ValueError: the request asks for no descriptions, or nothing shows the rebus to the model.
+    """
     for options in Options.blocks(config):
-        if options.prompt in DESCRIPTIONS and "graph" not in request:
+        describes_picture = options.prompt in DESCRIPTION_COLUMNS
+        if describes_picture and "graph" not in request:
             raise ValueError(
                 f"prompt={options.prompt} describes pictures: write graph=true into dataset_name"
             )
-        if not options.picture and options.prompt not in DESCRIPTIONS:
-            raise ValueError(
-                f"picture=false with prompt={options.prompt}; valid: {', '.join(DESCRIPTIONS)}"
-            )
+        if not options.picture and not describes_picture:
+            valid_prompts = ", ".join(DESCRIPTION_COLUMNS)
+            raise ValueError(f"picture=false with prompt={options.prompt}; valid: {valid_prompts}")
+
+
+# --- the question ---
 
 
 def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
-    """The prompt as one text."""
+    """The prompt as one text, without the picture: one of the paper's prompts 1 to 4."""
     options = Options.of(lmms_eval_specific_kwargs)
+    description = None
+    if options.prompt in DESCRIPTION_COLUMNS:
+        description = doc.get(DESCRIPTION_COLUMNS[options.prompt])
     return render(
         "columbus/question.jinja",
         prompt=options.prompt,
         picture=options.picture,
-        description=doc.get(DESCRIPTIONS.get(options.prompt, "")),
+        description=description,
         options=doc["candidates"],
     )
 
 
-def shown_texts(doc: Document) -> list[str]:
-    """The texts of a row in its prompt, in this order; a description stands in the prompts that
-    have it alone.
-    """
-    described = [doc[name] for name in DESCRIPTIONS.values() if doc.get(name)]
-    return [*described, *doc["candidates"]]
-
-
 def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[Image.Image]:
-    """The picture, RGB; nothing in a task without pictures."""
-    shown = Options.of(lmms_eval_specific_kwargs).picture
-    return [images.decode(doc["image"], f"COLUMBUS {doc['id']}")] if shown else []
+    """The picture as RGB, in a list; an empty list for a task without pictures."""
+    options = Options.of(lmms_eval_specific_kwargs)
+    if not options.picture:
+        return []
+    return [images.decode(doc["image"], f"COLUMBUS {doc['id']}")]
 
 
 def doc_to_messages(
     doc: Document, lmms_eval_specific_kwargs: Kwargs = None
 ) -> list[dict[str, Any]]:
     """The prompt as one user turn, the picture before the text."""
-    shown = doc_to_visual(doc, lmms_eval_specific_kwargs)
-    return [user_turn(shown, doc_to_text(doc, lmms_eval_specific_kwargs))]
+    pictures = doc_to_visual(doc, lmms_eval_specific_kwargs)
+    text = doc_to_text(doc, lmms_eval_specific_kwargs)
+    return [user_turn(pictures, text)]
 
 
-def by_letter(doc: Document) -> dict[str, str]:
-    """The options of a document by their letters."""
+def shown_texts(doc: Document) -> list[str]:
+    """The texts of a row that a prompt may show, in its order: descriptions, then the options.
+
+    An invented next question is found by them. Only some prompts show a description.
+    """
+    texts: list[str] = []
+    for column in DESCRIPTION_COLUMNS.values():
+        if doc.get(column):
+            texts.append(doc[column])
+    texts.extend(doc["candidates"])
+    return texts
+
+
+def options_by_letter(doc: Document) -> dict[str, str]:
+    """The text of each option by its letter: ``{"A": "high up", ...}``."""
     return dict(zip(LETTERS, doc["candidates"], strict=True))
 
 
 def doc_to_target(doc: Document) -> str:
-    """The right answer in the form that the released rule reads."""
-    return chance_answers(doc)[0][doc["answer"]]
+    """The right answer in the form that the released rule reads: ``(A) high up``."""
+    answers, right_letter = chance_answers(doc)
+    return answers[right_letter]
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
-    """The possible answers to `doc` by label, and the right label."""
-    return {letter: f"({letter}) {text}" for letter, text in by_letter(doc).items()}, doc["answer"]
+    """What the models ``figlang_random`` and ``figlang_majority`` may answer, and what is right.
+
+    Returns:
+        An answer for each letter, by letter; and the letter that is right.
+    """
+    answers: dict[str, str] = {}
+    for letter, text in options_by_letter(doc).items():
+        answers[letter] = f"({letter}) {text}"
+    return answers, doc["answer"]
+
+
+# --- the judgement ---
 
 
 def record(doc: Document, output: str | None) -> PuzzleRecord:
-    """The record of an answer in words; no answer is a wrong one."""
-    options = by_letter(doc)
-    letter = parse.letter(output, options)
-    official = parse.parse_official(whole(output) or "", options)
-    return _record(doc, letter.value, official, letter.status, letter.rule, None)
+    """The record of an answer in words, as our reader and the released rule read it.
+
+    Args:
+        doc: the row.
+        output: the model's answer; None if there is none, which counts as a wrong answer.
+    """
+    options = options_by_letter(doc)
+    reading = parse.letter(output, options)
+    # The released rule reads all that a model wrote, also behind the next question that it invents.
+    official_letter = parse.parse_official(whole(output) or "", options)
+    return _record(
+        doc,
+        letter=reading.value,
+        official_letter=official_letter,
+        status=reading.status,
+        rule=reading.rule,
+        scores=None,
+    )
 
 
 def record_of_scores(doc: Document, scores: list[float]) -> PuzzleRecord:
-    """The record of a choice by scores. A tie is a wrong answer; the released code takes the first
-    of equals.
+    """The record of an answer by scores: the option with the highest score is chosen.
+
+    If several options share the highest score, the answer is wrong; the released code takes the
+    first of them.
+
+    Args:
+        doc: the row.
+        scores: the score of each option, A to D.
     """
-    best = ranking.index_of_best(scores)
-    letter = None if best is None else LETTERS[best]
-    return _record(doc, letter, LETTERS[scores.index(max(scores))], "scores", "argmax", scores)
+    best_index = ranking.index_of_best(scores)  # None if several share the highest score
+    letter = None if best_index is None else LETTERS[best_index]
+    official_letter = LETTERS[scores.index(max(scores))]
+    return _record(
+        doc,
+        letter=letter,
+        official_letter=official_letter,
+        status="scores",
+        rule="argmax",
+        scores=scores,
+    )
 
 
 def _record(
     doc: Document,
-    predicted: str | None,
-    official: str | None,
+    *,
+    letter: str | None,
+    official_letter: str | None,
     status: Status,
     rule: str,
     scores: list[float] | None,
 ) -> PuzzleRecord:
+    """The record of a row, from the letter that each rule reads; see `PuzzleRecord`."""
     return {
         "id": doc["id"],
         "data": doc["data"],
@@ -131,8 +207,8 @@ def _record(
         "kind": doc["kind"],
         "overlap": doc["overlap"],
         "gold": doc["answer"],
-        "predicted": predicted,
-        "predicted_official": official,
+        "predicted": letter,
+        "predicted_official": official_letter,
         "status": status,
         "rule": rule,
         "scores": scores,

@@ -111,7 +111,19 @@ def parse_boxes(
         return Read(None, "out_of_range", "percent")
     pixel_boxes = [_in_pixels(box, convention, width, height) for box in written_boxes]
     roles = [label or role for label in _labels_of_boxes(answer.raw, written_boxes, labels)]
+    return _divide_by_role(pixel_boxes, roles, form)
 
+
+def _divide_by_role(
+    pixel_boxes: Sequence[PixelBox | None], roles: Sequence[Role | None], form: str
+) -> Read[Boxes]:
+    """The boxes of each concept; without a value if one of them is None, or if none is left.
+
+    Args:
+        pixel_boxes: None for a box that is not of the prompt's convention.
+        roles: the concept of each box; None for a box without a known label, which is left out.
+        form: how the boxes are written: the rule of the reading.
+    """
     boxes_by_role: dict[Role, list[PixelBox]] = {"primary": [], "secondary": []}
     degenerate_count = 0
     unlabelled_count = 0

@@ -25,7 +25,7 @@ text-to-image models (section 3.4) and some questions (Figures 1 and 4); the oth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, Literal
 
@@ -186,14 +186,9 @@ def careful_caption_process_results(doc: Document, results: Sequence[str]) -> Me
 # --- the six tasks ---
 
 
-def _is_for(*beginnings: str) -> Callable[[Request], bool]:
-    """A function that says whether the task of a request begins with one of these words."""
-
-    def is_for(request: Request) -> bool:
-        """Whether the task of a request begins so: ``MetaCLUE,task=vqa_best`` with ``vqa``."""
-        return request["task"].startswith(beginnings)
-
-    return is_for
+def _task_begins_with(prefix: str, request: Request) -> bool:
+    """Whether the task of a request begins so: ``MetaCLUE,task=vqa_best`` does with ``vqa``."""
+    return request["task"].startswith(prefix)
 
 
 _task = partial(Task, documents=rows.documents, options=Options, preflight=preflight)
@@ -201,14 +196,14 @@ _task = partial(Task, documents=rows.documents, options=Options, preflight=prefl
 CLASSIFY = _task(
     name="metaclue_classify",
     description="Is this picture a visual metaphor?",
-    is_for=_is_for("classify"),
+    is_for=partial(_task_begins_with, "classify"),
     record=judging.classification_record,
     measures=measures.CLASSIFY,
 )
 RETRIEVE = _task(
     name="metaclue_retrieve",
     description="Which of K statements says what a visual metaphor says?",
-    is_for=_is_for("retrieve"),
+    is_for=partial(_task_begins_with, "retrieve"),
     record=judging.retrieval_record,
     record_of_scores=judging.retrieval_record_of_scores,
     answer_field="chosen_text",
@@ -217,7 +212,7 @@ RETRIEVE = _task(
 CAPTION = _task(
     name="metaclue_caption",
     description="State what is compared with what in a visual metaphor, and in what.",
-    is_for=_is_for("caption"),
+    is_for=partial(_task_begins_with, "caption"),
     record=judging.caption_record,
     answer_field="caption",
     measures=measures.CAPTION,
@@ -227,7 +222,7 @@ VQA = _task(
     description=(
         "Answer a question about the primary concept, the secondary concept or their relationship."
     ),
-    is_for=_is_for("vqa"),
+    is_for=partial(_task_begins_with, "vqa"),
     record=judging.vqa_record,
     answer_field="answer",
     measures=measures.VQA,
@@ -235,14 +230,14 @@ VQA = _task(
 LOCALIZE = _task(
     name="metaclue_localize",
     description="Draw a box around what stands for a concept of a visual metaphor.",
-    is_for=_is_for("localize"),
+    is_for=partial(_task_begins_with, "localize"),
     record=judging.localization_record,
     measures=measures.LOCALIZE,
 )
 GENERATE = _task(
     name="metaclue_generate",
     description="Draw a picture of a metaphor.",
-    is_for=_is_for("generate"),
+    is_for=partial(_task_begins_with, "generate"),
     record=judging.generation_record,
     answer_field="file",
     measures=measures.GENERATE,

@@ -7,8 +7,7 @@ and assign a label" (section 3). Prompts and data call the hypothesis a claim.
 Where the paper says what, and where it is done here:
 
 - Section 3.4, sizes of the splits: `figlang_tasks.benchmarks.vflute.benchmark`.
-- Table 3, sources of the rows: `figlang_tasks.benchmarks.vflute.rows`, which gets the rows from
-  `figlang_tasks.benchmarks.vflute.row_tables`.
+- Table 3, sources of the rows: `figlang_tasks.benchmarks.vflute.rows`.
 - Table 8 and Appendix D, one of 21 instructions for each row: `question`, and
   `figlang_tasks.benchmarks.vflute.rows.instruction_numbers`.
 - Table 4, few-shot prompting: `Options.num_shots`. The paper's exemplars were not released.
@@ -31,22 +30,21 @@ Where the paper says what, and where it is done here:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from loguru import logger
 from PIL import Image
-from pydantic import Field
 
 from figlang_tasks.answers.entailment import entailment
 from figlang_tasks.answers.next_question import before_next_question, whole
 from figlang_tasks.benchmarks.vflute import measures, rows
+from figlang_tasks.benchmarks.vflute.options import Options
 from figlang_tasks.benchmarks.vflute.parse import parse_official
 from figlang_tasks.benchmarks.vflute.records import VFluteRecord
 from figlang_tasks.benchmarks.vflute.scene_graph import NextCall, stages_from_json, stages_to_json
 from figlang_tasks.core import images
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.options import Kwargs
-from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.core.request import Request
 from figlang_tasks.scoring import Task, explanations
@@ -58,33 +56,6 @@ if TYPE_CHECKING:
 
 WHITE_SQUARE_SIZE = (336, 336)
 """Width and height of the white square. The paper gives none: this is LLaVA-1.5's input size."""
-
-
-class Options(TaskOptions):
-    """Options of a V-FLUTE task: the keys of ``lmms_eval_specific_kwargs`` in its YAML file.
-
-    Attributes:
-        instruction: the number of an instruction in Table 8, 1 to 21, which every row is asked
-            with; None asks each row with the instruction that the authors assigned to it.
-        num_shots: how many exemplars stand before the question. They are rows of the train split.
-        fewshot_seed: the seed with which the exemplars are drawn.
-        blind: show a white square instead of the row's image; exemplars keep theirs. The
-            hypothesis-only baseline of section 4.3 ("-- Image" in Table 4) sees the same, but is
-            also fine-tuned on white squares; this option changes the evaluation alone.
-        label_only: ask for the label without an explanation (Appendix J). Its task file turns the
-            scorer off: F1@0 then counts labels alone, and F1@53 and F1@60 have no value.
-        scorer: the name of the explanation scorer (`figlang_tasks.scoring.explanations`); None
-            takes the paper's. The environment variable ``FIGLANG_SCORER`` overrides it.
-    """
-
-    OF: ClassVar[str] = "V-FLUTE"
-
-    instruction: int | None = Field(default=None, ge=1, le=rows.INSTRUCTION_COUNT)
-    num_shots: int = Field(default=0, ge=0)
-    fewshot_seed: int = Field(default=42, ge=0)
-    blind: bool = False
-    label_only: bool = False
-    scorer: explanations.ScorerOption = None
 
 
 # --- rows ---

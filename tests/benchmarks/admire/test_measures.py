@@ -51,7 +51,9 @@ def test_the_table_decides_the_kind_of_task(table: str, task: str, expected: Mea
 
 def document(kind: str, row: dict[str, str]) -> dict[str, Any]:
     """What the loader makes of a row of the official targets, which have no captions."""
-    names = sorted(rows.NAME.findall(row["expected_order"])) if "expected_order" in row else []
+    names = (
+        sorted(rows.QUOTED_NAME.findall(row["expected_order"])) if "expected_order" in row else []
+    )
     cells = row | {f"image{number}_name": name for number, name in enumerate(names, 1)}
     found = rows.document_of(cells, f"{kind}_test", "pictures", "")
     known = {"request": request_for(f"{kind}_test"), "data": f"AdMIRe/{kind}_test:0"}
@@ -69,7 +71,7 @@ def test_rankings_score_as_the_official_scorer_scored_its_own_samples(shared_fil
         records = []
         for compound, row in targets.items():
             doc = document(kind, row)
-            order = rows.NAME.findall(handed_in[compound]["expected_order"])
+            order = rows.QUOTED_NAME.findall(handed_in[compound]["expected_order"])
             answer = " > ".join(rows.LETTERS[doc["names"].index(name)] for name in order)
             records.append(process_results(doc, [answer])["sample"])
             assert records[-1]["predicted"] == order

@@ -82,7 +82,7 @@ def test_the_order_shown_depends_on_names_alone(here: Path) -> None:
     generated.write(here, "en_test")
     found = {each["compound"]: each["names"] for each in rows.load("AdMIRe", "en_test", "captions")}
     other = [
-        row | {"expected_order": str(sorted(rows.NAME.findall(row["expected_order"])))}
+        row | {"expected_order": str(sorted(rows.QUOTED_NAME.findall(row["expected_order"])))}
         for row in generated.rows("en_test")
     ]
     generated.write_table(here, "en_test", other[::-1])

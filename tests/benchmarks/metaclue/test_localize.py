@@ -146,7 +146,7 @@ def shaken_records() -> list[BoxesRecord]:
             shaken_boxes.append(
                 [max(0.0, left), max(0.0, top), min(right, 159.0), min(bottom, 127.0)]
             )
-        wrong_box = [1, 1, 30, 30]
+        wrong_box = [1.0, 1.0, 30.0, 30.0]
         predicted_boxes = [*shaken_boxes[: generator.randint(0, 2)], wrong_box]
         records.append(process_results(doc, [write_boxes(doc, predicted_boxes)])["sample"])
     return records

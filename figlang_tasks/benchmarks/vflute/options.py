@@ -1,0 +1,38 @@
+"""The options of V-FLUTE's task files (`figlang_tasks.core.options`)."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pydantic import Field
+
+from figlang_tasks.benchmarks.vflute import rows
+from figlang_tasks.core.options import Options as TaskOptions
+from figlang_tasks.scoring import explanations
+
+
+class Options(TaskOptions):
+    """Options of a V-FLUTE task: the keys of ``lmms_eval_specific_kwargs`` in its YAML file.
+
+    Attributes:
+        instruction: the number of an instruction in Table 8, 1 to 21, which every row is asked
+            with; None asks each row with the instruction that the authors assigned to it.
+        num_shots: how many exemplars stand before the question. They are rows of the train split.
+        fewshot_seed: the seed with which the exemplars are drawn.
+        blind: show a white square instead of the row's image; exemplars keep theirs. The
+            hypothesis-only baseline of section 4.3 ("-- Image" in Table 4) sees the same, but is
+            also fine-tuned on white squares; this option changes the evaluation alone.
+        label_only: ask for the label without an explanation (Appendix J). Its task file turns the
+            scorer off: F1@0 then counts labels alone, and F1@53 and F1@60 have no value.
+        scorer: the name of the explanation scorer (`figlang_tasks.scoring.explanations`); None
+            takes the paper's. The environment variable ``FIGLANG_SCORER`` overrides it.
+    """
+
+    OF: ClassVar[str] = "V-FLUTE"
+
+    instruction: int | None = Field(default=None, ge=1, le=rows.INSTRUCTION_COUNT)
+    num_shots: int = Field(default=0, ge=0)
+    fewshot_seed: int = Field(default=42, ge=0)
+    blind: bool = False
+    label_only: bool = False
+    scorer: explanations.ScorerOption = None
