@@ -1,6 +1,4 @@
-"""``figlang train nykms`` gives no better model than chance, or trains on test cartoons, if this
-fails.
-"""
+"""``figlang train nykms`` learns nothing, or trains on test cartoons, if this fails."""
 
 from __future__ import annotations
 
@@ -29,51 +27,58 @@ RUN = CliRunner()
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Annotations of 40 cartoons that can be learnt, with a split; and tiny encoders, bert and vit.
+def learnable_rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with annotations of 40 cartoons that can be learnt, and tiny encoders.
 
     A red shape, or a caption with "warm", is a metaphor: one row in two.
     """
-    above = tmp_path_factory.mktemp("made")
-    folder = above / "NYK-MS"
+    data_folder = tmp_path_factory.mktemp("learnable")
+    folder = data_folder / "NYK-MS"
     (folder / "images").mkdir(parents=True)
-    found = []
+    json_lines: list[str] = []
     for number in range(40):
         label = number % 2
-        drawing(number, 64, "red" if label else "green").save(folder / "images" / f"{number}.png")
-        caption = (
-            f"{WORDS[number % 3]} {'the house is warm' if label else 'this snail is slow'}"
-            f" {WORDS[-number % 6]}"
-        )
-        answers = {"description": "A drawing."} | (
-            {"MW": "warm", "ME": "in ruins"} if label else {}
-        )
-        split = "train" if number < 24 else "validation" if number < 32 else "test"
-        row = {
-            "id": f"NYK_{number}_1",
-            "image": f"images/{number}.png",
-            "caption": caption,
-            "MC": label,
-            "split": split,
-        }
-        found.append(row | answers)
-    (folder / "nyk_m.jsonl").write_text(
-        "".join(json.dumps(row) + "\n" for row in found), encoding="utf-8"
-    )
-    tiny_encoders.write_towers(above, WORDS)
-    return above
+        color = "red" if label else "green"
+        drawing(number, 64, color).save(folder / "images" / f"{number}.png")
+        json_lines.append(json.dumps(learnable_row(number, label)) + "\n")
+    (folder / "nyk_m.jsonl").write_text("".join(json_lines), encoding="utf-8")
+    tiny_encoders.write_towers(data_folder, WORDS)
+    return data_folder
+
+
+def learnable_row(number: int, label: int) -> dict[str, Any]:
+    """The annotated row of a cartoon: 24 are training rows, 8 validation and 8 test rows."""
+    sentence = "the house is warm" if label else "this snail is slow"
+    split = "test"
+    if number < 24:
+        split = "train"
+    elif number < 32:
+        split = "validation"
+    row = {
+        "id": f"NYK_{number}_1",
+        "image": f"images/{number}.png",
+        "caption": f"{WORDS[number % 3]} {sentence} {WORDS[-number % 6]}",
+        "MC": label,
+        "split": split,
+        "description": "A drawing.",
+    }
+    if label:
+        row["MW"] = "warm"
+        row["ME"] = "in ruins"
+    return row
 
 
 @pytest.fixture
-def towers(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What was made, in a folder of the test; returns the options for the encoders."""
-    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+def towers(learnable_rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The options for the encoders, which are copied with the rows to a folder of the test."""
+    shutil.copytree(learnable_rows, tmp_path, dirs_exist_ok=True)
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
     encoders = ["--text-encoder", str(tmp_path / "bert"), "--image-encoder", str(tmp_path / "vit")]
     return [*encoders, "--epochs", "5", "--learning-rate", "0.0003"]
 
 
 def change(folder: Path, new: Callable[[int], dict[str, Any]]) -> None:
+    """Change each row of NYK-MS: `new` gives the changes by the index of the row."""
     path = folder / "NYK-MS" / "nyk_m.jsonl"
     lines = path.read_text(encoding="utf-8").splitlines()
     path.write_text(
@@ -95,24 +100,42 @@ def test_a_probe_answers_about_the_test_rows_and_beats_the_majority(
     )
     assert done.exit_code == 0, done.output
     assert "rows: train 24, validation 8, test 8\n" in done.output
-    told = json.loads((tmp_path / "probe" / "probe.json").read_text())
-    assert told["settings"]["network"]["temperature"] == 0.1 and told["seeds"] == [0, 1]
-    assert re.fullmatch(r"NYK-MS/nyk_m:[0-9a-f]{12}", told["trained_on"]["data"])
+    assert {"ot": "64.33", "text": "64.31"}[options[1]] in done.output, "Table 11"
+
     probe = f"probe={tmp_path / 'probe'}"
     results = evaluate("nykms_mc_test", "figlang_probe", f"{probe},seed=1")
-    accuracy = {
-        name: metrics(results, "nykms_mc_test")["mc_acc,none"]
-        for name, results in (
-            ("probe", results),
-            ("majority", evaluate("nykms_mc_test", "figlang_majority")),
-        )
-    }
-    assert accuracy["majority"] == 0.5 and accuracy["probe"] > 0.7
-    measured = [told["measured"][seed]["mc_acc"] for seed in "01"]
-    assert measured[1] == accuracy["probe"], "what the training prints is what the harness gives"
-    spread = 100 * abs(measured[0] - measured[1]) / 2**0.5
-    assert f"{50 * sum(measured):.1f} ± {spread:.1f}" in done.output
-    assert {"ot": "64.33", "text": "64.31"}[options[1]] in done.output, "Table 11"
+    accuracy = metrics(results, "nykms_mc_test")["mc_acc,none"]
+    majority_results = evaluate("nykms_mc_test", "figlang_majority")
+    assert metrics(majority_results, "nykms_mc_test")["mc_acc,none"] == 0.5
+    assert accuracy > 0.7
+    check_probe_file(tmp_path / "probe" / "probe.json", accuracy, done.output)
+    check_refusals(probe)
+    if "text" not in options:
+        change(tmp_path, lambda _: {"caption": "New."})
+        with pytest.raises(FigLangError, match="reads a picture, and this task shows none"):
+            evaluate("nykms_mc_text", "figlang_probe", probe)
+
+
+def check_probe_file(path: Path, accuracy: float, output: str) -> None:
+    """Check what ``probe.json`` holds, and that the training printed its accuracies.
+
+    Args:
+        path: the file.
+        accuracy: that of the network with seed 1 in the harness.
+        output: what the training printed.
+    """
+    probe_json = json.loads(path.read_text())
+    assert probe_json["settings"]["network"]["temperature"] == 0.1
+    assert probe_json["seeds"] == [0, 1]
+    assert re.fullmatch(r"NYK-MS/nyk_m:[0-9a-f]{12}", probe_json["trained_on"]["data"])
+    accuracies = [probe_json["measured"][seed]["mc_acc"] for seed in "01"]
+    assert accuracies[1] == accuracy, "what the training prints is what the harness gives"
+    spread = 100 * abs(accuracies[0] - accuracies[1]) / 2**0.5
+    assert f"{50 * sum(accuracies):.1f} ± {spread:.1f}" in output
+
+
+def check_refusals(probe: str) -> None:
+    """Check that a probe answers neither about its training data nor other questions."""
     with pytest.raises(FigLangError, match=r"32 of 40 .* were in the probe's training data"):
         evaluate("nykms_mc", "figlang_probe", probe)
     with pytest.raises(
@@ -120,10 +143,6 @@ def test_a_probe_answers_about_the_test_rows_and_beats_the_majority(
         match=r"task nykms_mw: .* trained for the questions mc, metaphor of NYK-MS/nyk_m:",
     ):
         evaluate("nykms_mw", "figlang_probe", probe)
-    if "text" not in options:
-        change(tmp_path, lambda _: {"caption": "New."})
-        with pytest.raises(FigLangError, match="reads a picture, and this task shows none"):
-            evaluate("nykms_mc_text", "figlang_probe", probe)
 
 
 @pytest.mark.parametrize("shared", ["contest", "pixels"])
