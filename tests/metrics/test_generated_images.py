@@ -37,7 +37,8 @@ def test_fid_of_features_of_known_distance(capfd: pytest.CaptureFixture[str]) ->
     """
     pytest.importorskip("torch_fidelity")
     real = np.random.default_rng(0).normal(1, size=(300, 4))
-    assert fid(real, [*real[::-1], 1, -2, 0, 0]) == pytest.approx(5, abs=1e-5)
+    shift = np.array([1, -2, 0, 0])
+    assert fid(real, real[::-1] + shift) == pytest.approx(5, abs=1e-5)
     expected = float(np.square(real.mean(axis=0)).sum() + np.trace(np.cov(real, rowvar=False)))
     assert fid(real, 2 * real) == pytest.approx(expected, rel=1e-5)
     assert capfd.readouterr() == ("", ""), "the library prints its progress by default"
