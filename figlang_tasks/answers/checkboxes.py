@@ -94,9 +94,10 @@ def _mark_of(box: re.Match[str]) -> Mark:
 
 
 def ticked(boxes: list[Checkbox], value_of: Callable[[re.Match[str]], Value]) -> list[Evidence]:
-    """The boxes that choose their words, as evidence for the `value_of` the word.
+    """Evidence from the boxes whose mark means "chosen".
 
-    An x chooses where no box has a tick, and a cross where all others are empty.
+    That mark is a tick; else the letter x, if a box has one and none has a tick; else a cross, if
+    all other boxes are empty. `value_of` turns the match of a box's word into its value.
     """
     marks = {box.mark for box in boxes}
     choosing: Mark = "tick"

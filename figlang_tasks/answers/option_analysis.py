@@ -141,17 +141,19 @@ class OptionAnalysis:
         mentions: list[Mention] = []
         for mention in self.all_mentions:
             is_offered = mention.form in OFFERED_FORMS
-            counts_alone = mention.form == "place" or self.choices.are_pictures is True
-            if not is_offered and not counts_alone:
+            counts_without_name = mention.form == "place" or self.choices.are_pictures is True
+            if not is_offered and not counts_without_name:
                 continue
             if not mentions or not self._is_beside(mentions[-1], mention):
                 mentions.append(mention)
                 continue
             was_offered = mentions[-1].form in OFFERED_FORMS
+            if was_offered and not is_offered:
+                continue  # the offered name before it outranks it
             if is_offered and not was_offered:
-                mentions[-1] = mention
-            elif is_offered or not was_offered:
-                mentions.append(mention)
+                mentions[-1] = mention  # it outranks the form before it
+                continue
+            mentions.append(mention)
         return mentions
 
     def _is_beside(self, before: Mention, mention: Mention) -> bool:

@@ -149,15 +149,15 @@ class ComparedTask:
         """How many of the runs have each name."""
         return Counter(compared.run.name for compared in self.runs)
 
-    def _column(self, metric: str, names: Sequence[str], cells: Sequence[str]) -> list[str]:
-        """The cells of a metric, with mean ± sd for repeated runs and the best value in bold.
+    def _column(self, metric: str, run_names: Sequence[str], cells: Sequence[str]) -> list[str]:
+        """The column of a metric, with a cell for each run.
 
-        A value in bold stands as ``**57.0**``.
+        Mean ± sd replace the value of repeated runs. The best value is bold: ``**57.0**``.
 
         Args:
             metric: its full name, with the scope.
-            names: of the runs, each once; they are the rows of the column.
-            cells: a text for each name: the value with its interval; "" without one.
+            run_names: each once; they are the rows of the column.
+            cells: a text for each run: the value with its interval; "" without one.
         """
         has_metric = self._estimates["metric"] == metric  # in one scope, since the name has it
         values_by_run = self._estimates[has_metric].groupby("run")["value"]
@@ -165,7 +165,7 @@ class ComparedTask:
         deviations = values_by_run.std()
         best_runs = _best_runs(metric, means)
         final_cells = []
-        for name, cell in zip(names, cells, strict=True):
+        for name, cell in zip(run_names, cells, strict=True):
             text = cell
             if self._repeats[name] > 1 and cell:
                 mean = measures.value_text(metric, means[name])

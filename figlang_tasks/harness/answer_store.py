@@ -154,7 +154,7 @@ def _open_database(path: Path, folder_name: str) -> sqlite3.Connection:
 
     Args:
         path: the file.
-        folder_name: its folder, as ``--use_cache`` names it.
+        folder_name: its folder, as ``--use_cache`` names it, for messages.
 
     Raises:
         FigLangError: the file cannot be read or written, is damaged, or holds something else.
@@ -168,6 +168,7 @@ def _open_database(path: Path, folder_name: str) -> sqlite3.Connection:
         database = sqlite3.connect(path, timeout=60)
         (report,) = database.execute("PRAGMA quick_check(1)").fetchone()
         if report != "ok":
+            # A heading with the name of the database may stand above the problem.
             raise _damaged(path, report.splitlines()[-1])
         columns_by_table = _columns_by_table(database)
         if not columns_by_table:

@@ -112,13 +112,15 @@ def _check_our_tasks(arguments: Arguments) -> bool:
 
 def _task_names(tasks: str | Iterable[object] | None) -> list[str]:
     """The names among the tasks of a call, which may also hold configurations and task objects."""
+    if not tasks:
+        return []
     if isinstance(tasks, str):
         return [tasks]
-    return [task for task in tasks or () if isinstance(task, str)]
+    return [task for task in tasks if isinstance(task, str)]
 
 
 def _evaluate_with_store(original: Original, arguments: Arguments) -> object:
-    """Evaluate with our store of answers in place of the harness's cache.
+    """Evaluate; with ``use_cache``, with our store of answers in place of the harness's cache.
 
     The results name the folder of the cache, and the commits of the model.
     """
@@ -131,6 +133,7 @@ def _evaluate_with_store(original: Original, arguments: Arguments) -> object:
     def find_checkpoints() -> dict[str, identity.Checkpoint]:
         return identity.find_checkpoints(model, model_args, force_simple)
 
+    # All processes must find the same checkpoints; if one of them fails, all do.
     checkpoints = identity.in_agreement(find_checkpoints)
     commits = identity.commits_of(checkpoints)
     _tell_of_loading(model)
@@ -143,6 +146,7 @@ def _evaluate_with_store(original: Original, arguments: Arguments) -> object:
             stack.enter_context(closing(store))
             # The harness must not make a cache of its own: `evaluate_hook` hands over ours.
             arguments = {**arguments, "use_cache": None}
+        # `evaluate_hook` reads it while the harness runs.
         _running_model = RunningModel(checkpoints, store)
         try:
             results = original(**arguments)

@@ -38,8 +38,9 @@ def tasks_in_words(tasks: Sequence[TaskConfig]) -> list[str]:
     dataset_names = {config.get("dataset_name") for config in tasks}
     names: list[str] = []
     for config in _of_same_benchmarks(tasks):
-        is_in_words = DEFAULT in (config.get(SETTINGS) or {})
-        if is_in_words and config["dataset_name"] in dataset_names:
+        # Settings for models in general; a task that needs scores has settings for these alone.
+        takes_words = DEFAULT in (config.get(SETTINGS) or {})
+        if takes_words and config["dataset_name"] in dataset_names:
             names.append(config["task"])
     return names
 

@@ -200,7 +200,7 @@ class Network:
         if device and state.num_processes == 1:  # of several processes each has its own device
             network_device = torch.device(device)
         is_auto = str(batch_size).startswith("auto")
-        self._batch_size = AUTO_BATCH if is_auto else int(batch_size)
+        self._batch_size = AUTO_BATCH if is_auto else int(str(batch_size))
         self.network = with_weights(Settings(**probe.settings["network"]), weights, network_device)
 
     def generate_until(self, requests: list[Instance], documents: DocumentsByTask) -> list[str]:

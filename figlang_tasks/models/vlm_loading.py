@@ -119,8 +119,11 @@ def load_config(pretrained: str, **source: Any) -> PretrainedConfig:
     with loading(NAME, "the configuration of", pretrained):
         config = transformers.AutoConfig.from_pretrained(pretrained, **source)
     config = getattr(config, "thinker_config", config)
-    text_config = config.get_text_config()
-    if config.is_encoder_decoder or getattr(text_config, "is_encoder_decoder", False):
+    # The configuration of the text part is asked for last: some encoder-decoder models have two.
+    is_encoder_decoder = config.is_encoder_decoder or getattr(
+        config.get_text_config(), "is_encoder_decoder", False
+    )
+    if is_encoder_decoder:
         stop(
             f"{pretrained!r} ({config.model_type}) is an encoder-decoder model. figlang_vlm runs"
             " decoder-only models"

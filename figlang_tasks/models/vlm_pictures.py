@@ -69,7 +69,9 @@ class PictureProcessing:
             self._processor.image_processor = type(image_processor).from_dict(
                 image_processor.to_dict(), **options
             )
+            # The processor's own defaults for calls would override these options.
             self.call_options = self._overridden(options)
+            # A trial: some wrong values only fail when a picture is processed.
             self._process(Image.new("RGB", (_SMALLEST_SQUARE, _SMALLEST_SQUARE)))
         except Exception as error:  # libraries raise many classes for a value that they cannot use
             settings = ", ".join(f"{name}={option!r}" for name, option in options.items())

@@ -164,7 +164,8 @@ def comparable_metrics(
 ) -> ComparableMetrics:
     """Those of some metrics whose published figures are comparable with all runs.
 
-    Runs must have all rows of the paper, and for explanation scores the paper's scorer.
+    Figures outside of the short table (`PublishedFigure.is_in_short_table`) are left aside. Runs
+    must have all rows of the paper, and for explanation scores the paper's scorer.
 
     Args:
         full_names: the metrics, with their scopes.

@@ -86,8 +86,9 @@ def _add_values(changed: ChangedTask, results: dict[str, Any]) -> None:
     metadata = {
         **(config.get("metadata") or {}),
         **changed.metadata,
+        # All values in all scopes with their intervals, for which the table above has no room.
         "measures": to_json(task.reported),
-        # Counted again: without a results file, `metadata` may have no counts yet.
+        # The counts come from the records: a run without a results file has none yet.
         **readings_metadata(task.records),
     }
     config["metadata"] = metadata

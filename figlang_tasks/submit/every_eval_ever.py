@@ -137,9 +137,9 @@ def _checked_model(run: Run, model: str | None) -> str:
 def _files(
     run: Run, tasks: Sequence[TaskRun], model: str, evaluator: Evaluator, with_samples: bool
 ) -> dict[str, bytes]:
-    """The contents of the files for tasks of one dataset, by path below the folder.
+    """The aggregate file of all tasks of one dataset and, if wanted, their samples file.
 
-    There is no samples file if no sample has a score.
+    Contents by path below the folder. There is no samples file if no sample has a score.
 
     Args:
         tasks: all tasks of the run on the dataset; at least one.

@@ -183,7 +183,7 @@ class Runner:
 
 
 def _check_device(device: str) -> None:
-    """Raise ValueError unless torch has this device here."""
+    """Raise ValueError unless torch has this device here; ``auto`` was resolved before."""
     try:
         torch.empty(0, device=device)
     # AssertionError: torch was built without support for it.

@@ -65,10 +65,13 @@ def _average_precisions(
     Args:
         box_type: the only type of box that counts; None for all types.
     """
-    precisions = average_precision(images, role, box_type, _RESAMPLES)
+    precisions = average_precision(images, role, box_type, _RESAMPLES)  # at the same thresholds
     if precisions is None:
         return None
-    return tuple(Estimate.of(*precision) for precision in precisions)
+    estimates: list[Estimate] = []
+    for value, interval, stderr in precisions:
+        estimates.append(Estimate.of(value, interval, stderr))
+    return tuple(estimates)
 
 
 def _average_precision(

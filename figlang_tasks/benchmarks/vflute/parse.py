@@ -167,12 +167,15 @@ project's keeps the time linear. An answer of 256 tokens cannot hold so many.
 
 
 def rewrite_scene_graph_talk(explanation: str) -> str:
-    """An explanation of a scene-graph run, reworded to speak of the image and not of the graph.
+    """An explanation of a scene-graph run, which then speaks of the image and not of the graph.
+
+    Names of nodes such as "red_dog" become plain words.
 
     Source: V-FLUTE's released `eval/extract_label_and_expl.py` (asaakyan/V-FLUTE at 053cba8).
     """
     # As in the released code, this test ignores case and the phrases do not: a text with "Scene
-    # graph" alone keeps these words, and loses only double blanks and the underscores of names.
+    # graph" alone keeps these words. It loses only double blanks (the last of the phrases) and the
+    # underscores of names.
     if "scene graph" not in explanation.lower():
         return explanation
     for phrase, replacement in _SCENE_GRAPH_PHRASES:

@@ -309,13 +309,11 @@ def record(doc: Document, output: str | None, scene_graph: bool = False) -> VFlu
 
     Args:
         doc: the row.
-        output: the model's answer; None if there is none. Where the model goes on with a next
-            question of its own, it is an `Output` (`figlang_tasks.answers.next_question`): a str
-            that ends before that question, and has the whole text as an attribute.
+        output: the model's answer, without any next question that the model invents; None if there
+            is none. `whole` gives the uncut text (`figlang_tasks.answers.next_question.Output`).
         scene_graph: whether the answer is that of a scene-graph run.
     """
-    # The authors' rules read all that the model wrote: `whole` returns the whole text of an
-    # `Output`, and any other text as it is.
+    # The authors' rules read all that the model wrote; our reader the cut text.
     official_reading = parse_official(whole(output), scene_graph=scene_graph)
     # The claim may itself contain a label, which is no answer.
     strict_label = entailment(output, [doc["claim"]]).value

@@ -29,7 +29,7 @@ LISTED_PACKAGES = (
 
 
 def check_packages() -> Iterator[Finding]:
-    """Compare what this package requires with what is installed."""
+    """Yield the versions of Python, of this package and of others, and each requirement not met."""
     from packaging.requirements import Requirement
 
     import figlang_tasks
