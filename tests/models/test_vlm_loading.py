@@ -69,6 +69,11 @@ T5 = {"model_type": "t5", "d_model": 8}
             "run as --model figlang_clip",
         ),
         ("Blip2Config", {"text_config": T5}, "encoder-decoder"),
+        (  # with two configurations of texts
+            "MusicgenConfig",
+            {"text_encoder": T5, "audio_encoder": {"model_type": "encodec"}, "decoder": {}},
+            "encoder-decoder",
+        ),
         ("Qwen2AudioConfig", {}, "is not an image-text-to-text model"),
         (
             "ResNetConfig",
