@@ -8,7 +8,7 @@ from functools import cached_property
 
 from figlang_tasks import models
 from figlang_tasks.core.errors import DataError, FigLangError
-from figlang_tasks.harness.suggestions import TaskConfig
+from figlang_tasks.core.task_files import TaskConfig
 
 
 @dataclass(frozen=True)

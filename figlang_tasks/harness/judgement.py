@@ -13,6 +13,7 @@ from figlang_tasks.harness.harness_types import HarnessTask
 from figlang_tasks.scoring import Task
 from figlang_tasks.scoring.evaluation import guarded
 from figlang_tasks.scoring.records import REPEAT
+from figlang_tasks.scoring.task import Document, MetricValues
 from figlang_tasks.scoring.task_evaluation import JudgedAnswer, TaskEvaluation
 
 SAMPLE = "sample"
@@ -22,12 +23,6 @@ lmms-eval 0.7.3 gathers what stands under any key from all processes, and hands 
 of that name: so all records of a run reach the first process.
 """
 
-
-Document: TypeAlias = Mapping[str, Any]
-"""A row of our data, as the harness hands it over."""
-
-MetricValues: TypeAlias = dict[str, Any]
-"""Numbers of one document by metric; under `SAMPLE` its judged answer."""
 
 Aggregators: TypeAlias = Mapping[str, Callable[..., Any]]
 """By metric, the function from the numbers of all documents to the value."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from figlang_tasks.core import hub
 from figlang_tasks.core.errors import FigLangError
-from figlang_tasks.core.task_files import ALL_TASKS
+from figlang_tasks.core.task_files import ALL_TASKS, TaskConfig
 from figlang_tasks.core.text import did_you_mean
 from figlang_tasks.harness.command_checks import (
     check_limit,
@@ -23,7 +23,6 @@ from figlang_tasks.harness.command_checks import (
     check_pairs,
 )
 from figlang_tasks.harness.faults import Evaluation, Fault, raise_faults
-from figlang_tasks.harness.suggestions import TaskConfig
 from figlang_tasks.harness.task_checks import check_pictures, check_tasks
 from figlang_tasks.harness.task_index import is_ours, leaf_configs
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Iterator, Sequence
 
 from figlang_tasks.core import hub, task_files
 from figlang_tasks.core.benchmark import parse_request
 from figlang_tasks.core.blocks import DEFAULT, OPTIONS, SETTINGS, options_by_block
 from figlang_tasks.core.errors import DataError
+from figlang_tasks.core.task_files import TaskConfig
 from figlang_tasks.harness.task_index import tasks_dir
-
-TaskConfig: TypeAlias = Mapping[str, Any]
-"""The content of a task file."""
 
 
 def tasks_with_exemplars(tasks: Iterable[TaskConfig]) -> list[str]:
