@@ -38,6 +38,8 @@ _PLACEHOLDER = re.compile(
 
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 200
+_LONGEST_CELL: Final = files.MOST_BYTES_OF_A_MEMBER
+"""Characters of a cell of a table in text."""
 _DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
 
 RowOrFault: TypeAlias = dict[str, Any] | str
@@ -52,7 +54,9 @@ _Progressing = TypeVar("_Progressing")
 # --- reading files ---
 
 
-def read_rows(path: Path, required: Sequence[str] = ()) -> Iterator[tuple[str, RowOrFault]]:
+def read_rows(
+    path: Path, required: Sequence[str] = (), most_bytes: int = files.MOST_BYTES
+) -> Iterator[tuple[str, RowOrFault]]:
     """Read a ``.csv``, ``.tsv`` or JSON Lines file: the location of each row, and its cells.
 
     A location is for messages: ``rows.csv, line 3``. In place of its cells, a row that is not valid
@@ -62,8 +66,9 @@ def read_rows(path: Path, required: Sequence[str] = ()) -> Iterator[tuple[str, R
     Args:
         path: the file.
         required: columns that each row must have.
+        most_bytes: the most bytes that the file may have.
     """
-    content = content_of(path)
+    content = content_of(path, most_bytes)
     delimiter = _DELIMITERS.get(path.suffix.lower())
     if delimiter is None:
         rows = json_lines(io.BytesIO(content))
@@ -77,10 +82,10 @@ def read_rows(path: Path, required: Sequence[str] = ()) -> Iterator[tuple[str, R
             yield location, _missing_columns(row, required) or row
 
 
-def content_of(path: Path) -> bytes:
+def content_of(path: Path, most_bytes: int = files.MOST_BYTES) -> bytes:
     """The content of a file; a `DataError` if it is not a regular file of a plausible size."""
     try:
-        return files.read_file(path)
+        return files.read_file(path, most_bytes)
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror or error}") from error
 
@@ -134,6 +139,7 @@ def _csv_rows(
     last = 0
     try:
         text = io.StringIO(content.decode("utf-8-sig"), newline="")
+        csv.field_size_limit(_LONGEST_CELL)  # Python's own limit is 131,072
         reader = csv.DictReader(text, delimiter=delimiter, strict=True)
         columns = reader.fieldnames or ()
         if len(set(columns)) < len(columns):  # Python would silently take the last of the two

@@ -15,8 +15,9 @@ from figlang_tasks.core import notes, redaction
 from figlang_tasks.core.packages import package_versions
 from figlang_tasks.harness.harness_types import Results, Sample
 from figlang_tasks.harness.identity import PACKAGES
-from figlang_tasks.harness.judgement import SAMPLE, JudgedTask
+from figlang_tasks.harness.judgement import JudgedTask
 from figlang_tasks.scoring import OVERALL, to_json
+from figlang_tasks.scoring.judging import SAMPLE
 from figlang_tasks.scoring.task_evaluation import JudgedAnswer, TaskEvaluation
 
 _PACKAGES = (*PACKAGES, "torch")

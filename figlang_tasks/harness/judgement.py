@@ -5,24 +5,16 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from types import ModuleType
 from typing import Any, TypeAlias
 
-from figlang_tasks.answers.next_question import texts_of_row, without_next_questions
-from figlang_tasks.core import notes
 from figlang_tasks.harness.harness_types import HarnessTask
 from figlang_tasks.scoring import Task
 from figlang_tasks.scoring.evaluation import guarded
+from figlang_tasks.scoring.judging import SAMPLE, AnswerJudge
 from figlang_tasks.scoring.records import REPEAT
 from figlang_tasks.scoring.task import Document, MetricValues
 from figlang_tasks.scoring.task_evaluation import JudgedAnswer, TaskEvaluation
-
-SAMPLE = "sample"
-"""The key under which ``process_results`` returns the judged answer, beside the numbers of metrics.
-
-lmms-eval 0.7.3 gathers what stands under any key from all processes, and hands it to the aggregator
-of that name: so all records of a run reach the first process.
-"""
-
 
 Aggregators: TypeAlias = Mapping[str, Callable[..., Any]]
 """By metric, the function from the numbers of all documents to the value."""
@@ -58,9 +50,13 @@ class JudgedTask:
                 self.task_kind = self.task_kind or aggregator.task
         self.evaluation: TaskEvaluation | None = None
 
-        self._shown_texts = _declared_function(task, "shown_texts") or texts_of_row
-        self._other_wordings = _declared_function(task, "other_wordings")
-        self._process_results = task.process_results
+        self._judge = AnswerJudge.of(
+            _modules_of(task.config.doc_to_text, task.config.process_results),
+            process_results=task.process_results,
+            doc_to_text=task.doc_to_text,
+            task_kind=self.task_kind,
+            metrics=self.metrics,
+        ).judge
         task.process_results = self.process_results
         task.aggregation = self.aggregation
 
@@ -129,54 +125,16 @@ class JudgedTask:
         self.evaluation = guarded("evaluation", compute, fallback=None)
         return math.nan
 
-    # --- one answer ---
 
-    def _judge(self, doc: Document, results: Sequence[Any]) -> MetricValues:
-        """The numbers of the metrics for one answer, by metric, and its `JudgedAnswer`.
+def _modules_of(*functions: object) -> list[ModuleType]:
+    """The modules in which functions are defined; what is no function of a module is left out.
 
-        Readers see the answer up to the next question that it invents; the papers' own rules see
-        all of it. An error message of the harness counts as no answer, even if it contains "yes".
-        So does a refusal of a server, but the record says that it is one.
-
-        Args:
-            doc: the document.
-            results: the answer; empty if there is none.
-        """
-        is_refused = any(map(notes.is_refusal, results))
-        texts: list[object] = []
-        for text in results:
-            is_answer = not is_refused and not notes.is_no_answer(text)
-            texts.append(text if is_answer else "")
-        outputs = without_next_questions(
-            doc, texts, self.task.doc_to_text, self._shown_texts, self._other_wordings
-        )
-        values: MetricValues = self._process_results(doc, outputs)
-        record = values.get(SAMPLE)
-        if not isinstance(record, dict):
-            # A `process_results` of the user's makes no record: our metrics then have no value.
-            return {name: value for name, value in values.items() if name not in self.metrics}
-        if is_refused and self.task_kind is not None and record.get("status") == "empty":
-            record = {**record, "status": "refused", "rule": "refusal"}
-            values = {**values, **self.task_kind.measures.values(record)}
-
-        # A metric without a number for this document keeps None: lmms-eval 0.7.3 has a row in its
-        # table only for metrics that some document has as a key.
-        judged_values: MetricValues = dict.fromkeys(self.metrics)
-        judged_values.update(values)
-        answer = results[0] if results else None
-        judged_values[SAMPLE] = JudgedAnswer(record, answer)
-        return judged_values
-
-
-def _declared_function(task: HarnessTask, name: str) -> Callable[..., Any] | None:
-    """A function that the module of a task declares under a name; None without one.
-
-    That module makes the task's prompts (``doc_to_text``), or judges its answers
-    (``process_results``).
+    The first makes the task's prompts (``doc_to_text``), the second judges its answers
+    (``process_results``): either may declare what `AnswerJudge` looks up.
     """
-    for function in (task.config.doc_to_text, task.config.process_results):
+    modules = []
+    for function in functions:
         module = sys.modules.get(getattr(function, "__module__", ""))
-        if hasattr(module, name):
-            declared: Callable[..., Any] = getattr(module, name)
-            return declared
-    return None
+        if module is not None:
+            modules.append(module)
+    return modules

@@ -93,7 +93,9 @@ def report_group(source_dataset: str, phenomenon: str) -> str:
 
 
 @hub.cached(maxsize=8)
-def load(dataset: str, split: str, check_images: bool = True) -> datasets.Dataset:
+def load(
+    dataset: str, split: str, check_images: bool = True, with_families: bool = True
+) -> datasets.Dataset:
     """The documents of one split, one for each row.
 
     They have the columns of the dataset (`image` undecoded) and:
@@ -105,7 +107,7 @@ def load(dataset: str, split: str, check_images: bool = True) -> datasets.Datase
       the released rows at the same positions.
     - ``report_group``: see `report_group`; `NO_SOURCE` if the row names no source.
     - ``revision``: ``own``, for rows of the user alone.
-    - ``family``, with `check_images` alone: the id of the first row that shares a claim or a
+    - ``family``, unless `with_families` is False: the id of the first row that shares a claim or a
       picture with the row, directly or through others. Such rows depend on each other: MemeCap and
       MuSE have each picture with a claim and its opposite.
 
@@ -113,6 +115,7 @@ def load(dataset: str, split: str, check_images: bool = True) -> datasets.Datase
         dataset: ``V-FLUTE``, or another dataset in its schema.
         split: ``train``, ``validation`` or ``test``.
         check_images: whether to decode every picture, which finds damaged ones.
+        with_families: whether to read the bytes of every picture, which tell the families.
 
     Raises:
         DataError: the rows cannot be read, or some have faults; the message has the first one.
@@ -126,7 +129,9 @@ def load(dataset: str, split: str, check_images: bool = True) -> datasets.Datase
     else:
         has_user_rows = True
         table, table_faults = row_tables.read_user_file(user_file, f"{dataset}/{split}")
-    rows, row_faults = _check_rows(table, dataset, split, has_user_rows, check_images)
+    rows, row_faults = _check_rows(
+        table, dataset, split, has_user_rows, check_images, with_families
+    )
     row_files.raise_first_fault([*table_faults, *row_faults], "vflute")
 
     texts_of_rows = [row.texts for row in rows]
@@ -146,7 +151,7 @@ def load(dataset: str, split: str, check_images: bool = True) -> datasets.Datase
     }
     if has_user_rows:
         added_columns["revision"] = [hub.USER_ROWS] * len(rows)
-    if check_images:
+    if with_families:
         added_columns["family"] = _families(table["id"][:], rows)
     table = table.remove_columns("location")
     additions = datasets.Dataset.from_dict(added_columns)
@@ -177,7 +182,7 @@ class _CheckedRow(NamedTuple):
 
     Attributes:
         texts: its texts by column.
-        picture_key: equal for equal pictures; "" if pictures were not checked.
+        picture_key: equal for equal pictures; "" if pictures were not read.
     """
 
     texts: dict[str, str]
@@ -185,9 +190,17 @@ class _CheckedRow(NamedTuple):
 
 
 def _check_rows(
-    table: datasets.Dataset, dataset: str, split: str, has_user_rows: bool, check_images: bool
+    table: datasets.Dataset,
+    dataset: str,
+    split: str,
+    has_user_rows: bool,
+    check_images: bool,
+    with_families: bool,
 ) -> tuple[list[_CheckedRow], list[str]]:
-    """The rows of a table that have no faults, and a message for each of the others."""
+    """The rows of a table that have no faults, and a message for each of the others.
+
+    Pictures are decoded with `check_images`, and read for their key with either of the two.
+    """
     remedy = "Correct the row." if has_user_rows else hub.USE_THE_RELEASE
 
     def check(cells: Mapping[str, Any], location: str) -> _CheckedRow:
@@ -196,13 +209,15 @@ def _check_rows(
         fault = _text_fault(texts, has_user_rows)
         if fault:
             raise DataError(f"{location}: {fault}. {remedy}")
-        if not check_images:
+        if not reads_pictures:
             return _CheckedRow(texts, picture_key="")
         picture = cells["image"]
-        images.check(picture, location, dataset)
+        if check_images:
+            images.check(picture, location, dataset)
         return _CheckedRow(texts, _picture_key(picture))
 
-    columns = [*TEXT_COLUMNS, "image"] if check_images else [*TEXT_COLUMNS]
+    reads_pictures = check_images or with_families
+    columns = [*TEXT_COLUMNS, "image"] if reads_pictures else [*TEXT_COLUMNS]
     rows = row_files.progress(table.select_columns(columns), f"{dataset}/{split}")
     # `validate_rows` takes a row after its location, and hands both to `check` in the other order.
     located_rows = zip(table["location"][:], rows, strict=True)
@@ -281,7 +296,7 @@ def exemplars(dataset: str, count: int, seed: int) -> tuple[Document, ...]:
     Raises:
         DataError: the train split has fewer rows, or one of the pictures is damaged.
     """
-    documents = load(dataset, "train", check_images=False)
+    documents = load(dataset, "train", check_images=False, with_families=False)
     sources = documents["source_dataset"][:]
     labels = documents["label"][:]
     chosen_indices = draw_exemplars(sources, labels, tuple(LABELS), count, seed)

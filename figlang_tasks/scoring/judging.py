@@ -1,0 +1,116 @@
+"""Judges one answer: cuts off what the model invents, and has the task read the rest.
+
+A run of a harness and a file of predictions are judged by the same code, so that both have the same
+values for the same answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+from figlang_tasks.answers.next_question import texts_of_row, without_next_questions
+from figlang_tasks.core import notes
+from figlang_tasks.scoring.task import Document, MetricValues, Task
+from figlang_tasks.scoring.task_evaluation import JudgedAnswer
+
+SAMPLE = "sample"
+"""The key under which ``process_results`` returns the record, beside the numbers of metrics."""
+
+
+@dataclass(frozen=True)
+class AnswerJudge:
+    """Judges the answers to one task, each by itself.
+
+    Attributes:
+        process_results: ``(document, outputs) -> metric values``: that of the task file.
+        doc_to_text: gives the prompt of a document.
+        shown_texts: gives the texts of a document that its prompt may show.
+        other_wordings: gives the question about a document in other words; None where the
+            benchmark has one wording.
+        task_kind: the kind of task that the metrics are of; None if none is ours.
+        metrics: the names of the metrics that are ours.
+    """
+
+    process_results: Callable[[Document, Sequence[Any]], MetricValues]
+    doc_to_text: Callable[[Document], Any]
+    shown_texts: Callable[[Document], Sequence[str]]
+    other_wordings: Callable[[Document], Sequence[str]] | None
+    task_kind: Task | None
+    metrics: Sequence[str]
+
+    @classmethod
+    def of(
+        cls,
+        modules: Sequence[ModuleType],
+        *,
+        process_results: Callable[[Document, Sequence[Any]], MetricValues],
+        doc_to_text: Callable[[Document], Any],
+        task_kind: Task | None,
+        metrics: Sequence[str],
+    ) -> AnswerJudge:
+        """Make the judge of a task; `shown_texts` and `other_wordings` are looked up by name.
+
+        Args:
+            modules: those that may declare the two functions; the first one that does counts.
+            process_results: see the attribute; it may be bound to a task of a harness.
+            doc_to_text: see the attribute.
+            task_kind: see the attribute.
+            metrics: see the attribute.
+        """
+        return cls(
+            process_results=process_results,
+            doc_to_text=doc_to_text,
+            shown_texts=_declared(modules, "shown_texts") or texts_of_row,
+            other_wordings=_declared(modules, "other_wordings"),
+            task_kind=task_kind,
+            metrics=metrics,
+        )
+
+    def judge(self, document: Document, answers: Sequence[Any]) -> MetricValues:
+        """The numbers of the metrics for one answer, by metric, and its `JudgedAnswer`.
+
+        Readers see the answer up to the next question that it invents; the papers' own rules see
+        all of it. An error message of the harness counts as no answer, even if it contains "yes".
+        So does a refusal of a server, but the record says that it is one.
+
+        Args:
+            document: the row that was asked.
+            answers: the answer, in a list as the harness has it; empty if there is none. None in
+                the list is an answer that is missing.
+        """
+        is_refused = any(map(notes.is_refusal, answers))
+        texts: list[object] = []
+        for answer in answers:
+            is_answer = not is_refused and not notes.is_no_answer(answer)
+            texts.append(answer if is_answer else "")
+        outputs = without_next_questions(
+            document, texts, self.doc_to_text, self.shown_texts, self.other_wordings
+        )
+        values: MetricValues = self.process_results(document, outputs)
+        record = values.get(SAMPLE)
+        if not isinstance(record, dict):
+            # A `process_results` of the user's makes no record: our metrics then have no value.
+            return {name: value for name, value in values.items() if name not in self.metrics}
+        if is_refused and self.task_kind is not None and record.get("status") == "empty":
+            record = {**record, "status": "refused", "rule": "refusal"}
+            values = {**values, **self.task_kind.measures.values(record)}
+
+        # A metric without a number for this document keeps None: lmms-eval 0.7.3 has a row in its
+        # table only for metrics that some document has as a key.
+        judged_values: MetricValues = dict.fromkeys(self.metrics)
+        judged_values.update(values)
+        first_answer = answers[0] if answers else None
+        judged_values[SAMPLE] = JudgedAnswer(record, first_answer)
+        return judged_values
+
+
+def _declared(modules: Sequence[ModuleType], name: str) -> Callable[..., Any] | None:
+    """The function of this name in the first module that declares it; None without one."""
+    for module in modules:
+        if hasattr(module, name):
+            declared: Callable[..., Any] = getattr(module, name)
+            return declared
+    return None

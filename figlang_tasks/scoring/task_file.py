@@ -1,0 +1,193 @@
+"""`TaskFile`: a task file of lmms-eval, read without the harness.
+
+It gives what is needed to judge answers that exist already: the documents, their prompts, and the
+functions that judge.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from figlang_tasks.core import task_files
+from figlang_tasks.core.benchmark import PACKAGE, Benchmark, parse_request
+from figlang_tasks.core.blocks import DEFAULT, OPTIONS
+from figlang_tasks.core.data_id import DataId
+from figlang_tasks.core.errors import FigLangError
+from figlang_tasks.core.request import Request
+from figlang_tasks.core.task_files import ALL_TASKS, TaskConfig
+from figlang_tasks.core.text import did_you_mean, listing
+from figlang_tasks.scoring.judging import AnswerJudge
+from figlang_tasks.scoring.task import Document, Task
+
+if TYPE_CHECKING:
+    import datasets
+
+_OURS = "figlang_tasks."
+"""How the names of our functions begin in task files."""
+
+
+@dataclass(frozen=True)
+class TaskFile:
+    """A task file, for a model that answers in words.
+
+    Attributes:
+        name: of the task.
+        config: the content of the file with what it includes; functions are names.
+        benchmark: the benchmark that it is of.
+        request: what it asks of the dataset.
+        kind: the kind of task that judges the answers.
+    """
+
+    name: str
+    config: TaskConfig
+    benchmark: Benchmark
+    request: Request
+    kind: Task
+
+    @classmethod
+    def read(cls, name_or_path: str) -> TaskFile:
+        """Read one of our task files by the name of its task, or a file of the user's by its path.
+
+        Raises:
+            FigLangError: there is no such task, it is a group, or the file is no task file of ours.
+        """
+        path = _path_of(name_or_path)
+        config = task_files.read(path.resolve())
+        if "group" in config:
+            members = listing(config["task"], 12)
+            raise FigLangError(
+                f"{name_or_path} is a group of tasks: name one of its tasks, {members}"
+            )
+        if "task" not in config or "dataset_name" not in config:
+            raise FigLangError(
+                f"{path} is no task file of figlang_tasks: it must have task and dataset_name, or"
+                " include a file that has them"
+            )
+        benchmark, request = parse_request(config["dataset_name"])
+        kind = benchmark.task_for(request)
+        return cls(str(config["task"]), config, benchmark, request, kind)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options that a model which answers in words gets, whatever its class."""
+        options = dict(self.config.get(OPTIONS) or {})
+        for_every_model = options.pop(DEFAULT, {})
+        # Blocks for some models alone are mappings too, and no option is one.
+        outside_of_blocks = {
+            name: option for name, option in options.items() if not isinstance(option, dict)
+        }
+        return {**outside_of_blocks, **for_every_model}
+
+    @property
+    def has_two_rounds(self) -> bool:
+        """Whether a model is asked twice, and the output is a JSON object of both answers."""
+        return self.config.get("output_type") == "generate_until_agentic"
+
+    @cached_property
+    def documents(self) -> list[dict[str, Any]]:
+        """The documents of the task; a picture in one is only named, by its file, or is None.
+
+        Raises:
+            DataError: the data is missing or has faults.
+        """
+        return _without_pictures(self.benchmark.documents(self.request))
+
+    @property
+    def data_id(self) -> DataId:
+        """The identity of the data that all documents have."""
+        return DataId.parse(self.documents[0]["data"])
+
+    def prompt(self, document: Document) -> str:
+        """The prompt of a document as one text, as the harness saves it."""
+        return str(self.function("doc_to_text")(document, self.options))
+
+    def function(self, key: str) -> Callable[..., Any]:
+        """A function that the file names, ``doc_to_text`` for example.
+
+        Raises:
+            FigLangError: it is not one of figlang_tasks; code of others is not imported.
+        """
+        name = str(self.config.get(key))
+        if not name.startswith(_OURS):
+            raise FigLangError(
+                f"{self.name}: its {key} is {name}, which is not of figlang_tasks: answers to it"
+                " can be scored in a run of lmms_eval alone"
+            )
+        function: Callable[..., Any] = pkgutil.resolve_name(name)
+        return function
+
+    def judge(self, prompts: Mapping[str, str] | None = None) -> AnswerJudge:
+        """What judges the answers to the task.
+
+        Args:
+            prompts: the prompts that the model got, by the id of the document, where they are
+                known; the others are those of the task.
+        """
+
+        def prompt_of(document: Document) -> str:
+            """The prompt that the model got, or else the one of the task."""
+            known_prompt = (prompts or {}).get(document["id"])
+            return self.prompt(document) if known_prompt is None else known_prompt
+
+        return AnswerJudge.of(
+            [import_module(f"{PACKAGE}.{self.benchmark.name}.tasks")],
+            process_results=self.function("process_results"),
+            doc_to_text=prompt_of,
+            task_kind=self.kind,
+            metrics=[measure.name for measure in self.kind.measures.in_table],
+        )
+
+
+def _without_pictures(documents: datasets.Dataset) -> list[dict[str, Any]]:
+    """The documents with the name of the file in place of each picture; no picture is read."""
+    import datasets
+
+    for column, feature in documents.features.items():
+        if isinstance(feature, datasets.Image):
+            file_names = _picture_file_names(documents, column)
+            documents = documents.remove_columns(column).add_column(column, file_names)
+    rows: list[dict[str, Any]] = documents.to_list()
+    return rows
+
+
+def _picture_file_names(documents: datasets.Dataset, column: str) -> list[str | None]:
+    """The name of the file of each picture in a column; None where the data does not tell.
+
+    A picture is stored as a struct of its bytes and its path. In the form of Arrow, the bytes of a
+    dataset on the disk are not loaded, which may be gigabytes.
+    """
+    import pyarrow.compute
+
+    file_names: list[str | None] = []
+    pictures = documents.select_columns(column).with_format("arrow")
+    for batch in pictures.iter(batch_size=100):
+        file_names += pyarrow.compute.struct_field(batch.column(column), "path").to_pylist()
+    return file_names
+
+
+def _path_of(name_or_path: str) -> Path:
+    """The path of a task file.
+
+    Args:
+        name_or_path: the name of one of our tasks, or the path of a ``.yaml`` file.
+
+    Raises:
+        FigLangError: there is no such task or file.
+    """
+    is_path = name_or_path.endswith((".yaml", ".yml"))
+    if is_path:
+        path = Path(name_or_path)
+        if not path.is_file():
+            raise FigLangError(f"{path} does not exist: --task takes a task file, or a task's name")
+        return path
+    our_files = task_files.files("lmms_eval")
+    if name_or_path not in our_files:
+        hint = did_you_mean(name_or_path, our_files)
+        raise FigLangError(f"no task {name_or_path!r}{hint}. {ALL_TASKS}")
+    return our_files[name_or_path]
