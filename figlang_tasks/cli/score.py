@@ -1,142 +1,277 @@
-"""``figlang score``: writes a run again with explanation scores, and the metrics that need them."""
+"""``figlang score``: scores outputs that exist, in a file of any form or in a saved run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import typer
 
-from figlang_tasks.cli import folder_beside, new_folder, say
+from figlang_tasks.cli import folder_beside, new_folder, say, warn
 from figlang_tasks.cli.options import Device, Dtype
-from figlang_tasks.cli.options import Run as RunArgument
 from figlang_tasks.cli.summary import next_commands, summary_table
+from figlang_tasks.core import notes
 from figlang_tasks.core.errors import FigLangError
-from figlang_tasks.core.text import listing
-from figlang_tasks.metrics.explanation import Scorer, WeightsError, get_scorer
 from figlang_tasks.results import runs
-from figlang_tasks.results.task_run import Run, TaskRun
-from figlang_tasks.results.writing import ChangedTask, write_run
-from figlang_tasks.scoring import evaluate, explained, explanations
+from figlang_tasks.results.explanation_scores import score_explanations, scorer_for
+from figlang_tasks.results.judged_again import judge_again
+from figlang_tasks.results.predictions.columns import columns_text
+from figlang_tasks.results.predictions.forms import read_predictions
+from figlang_tasks.results.predictions.matching import MissingRows
+from figlang_tasks.results.predictions.prediction import ColumnNames
+from figlang_tasks.results.predictions.scored_run import ScoringOptions, score_predictions
+from figlang_tasks.results.task_run import TaskRun
+from figlang_tasks.results.writing import ChangedTask, save_run, write_run
+from figlang_tasks.scoring import evaluate
+from figlang_tasks.scoring.readings import readings_metadata
+from figlang_tasks.scoring.task_file import TaskFile
 
 
 def score(
-    run: RunArgument,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            help="Folder of the new run. [default: RUN_SCORER]",
+    path: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="FILE|RUN",
+            help="A file of predictions (with --task), or a saved run.",
             show_default=False,
         ),
+    ] = None,
+    task: Annotated[
+        str | None,
+        typer.Option(
+            help="The task that a file answers: vflute, irfl_detect_idiom, ...", show_default=False
+        ),
+    ] = None,
+    output_path: Annotated[
+        Path | None,
+        typer.Option(
+            "--output-path",
+            "-o",
+            help="Folder of the new run. [default: results/FILE, or RUN_scored]",
+            show_default=False,
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(help="Name of the model. [default: that of the file]", show_default=False),
     ] = None,
     scorer: Annotated[
         str | None,
         typer.Option(
             help=(
                 "vflute25 (mean of BERTScore and BLEURT), figlang24 (BERTScore), flute22,"
-                " flute22-xlarge, or embedded (demo). This command ignores $FIGLANG_SCORER."
-                " [default: the paper's: flute22 for flute*, else vflute25]"
+                " flute22-xlarge, embedded (demo), or off. This command ignores $FIGLANG_SCORER."
+                " [default: the paper's, if its weights are here]"
             ),
             show_default=False,
         ),
     ] = None,
+    id_column: Annotated[
+        str | None, typer.Option("--id", help="Column with the id of a row.", show_default=False)
+    ] = None,
+    output_column: Annotated[
+        str | None,
+        typer.Option("--output", help="Column with what the model said.", show_default=False),
+    ] = None,
+    label_column: Annotated[
+        str | None,
+        typer.Option(
+            "--label", help="Column with a label that needs no reading.", show_default=False
+        ),
+    ] = None,
+    explanation_column: Annotated[
+        str | None,
+        typer.Option("--explanation", help="Column with its explanation.", show_default=False),
+    ] = None,
+    in_order: Annotated[
+        bool,
+        typer.Option("--in-order", help="The file has a line for each row, in their order."),
+    ] = False,
+    missing: Annotated[
+        Literal["wrong"] | None,
+        typer.Option(help="Count rows without a prediction as wrong.", show_default=False),
+    ] = None,
+    partial: Annotated[
+        bool,
+        typer.Option("--partial", help="Leave out rows without a prediction, and mark the run."),
+    ] = False,
+    columns: Annotated[
+        bool,
+        typer.Option("--columns", help="Print which columns the task takes, and exit."),
+    ] = False,
     dtype: Dtype = "fp32",
     device: Device = "auto",
 ) -> None:
-    """Score the explanations of a run. The model is not needed.
+    """Score outputs that you have; the model is not needed.
 
-    The command writes a new run: the samples with their scores, and the results with f1@0, f1@53,
-    f1@60 (acc@0, acc@50, acc@60 for flute*) and the mean score, with 95 % intervals and the
-    scorer's signature. Give that folder to figlang compare, report and submit. If the command is
-    interrupted, run it again: it continues, because scores are kept in $FIGLANG_CACHE, or your
-    cache folder (off: nowhere).
+    FILE has the predictions of one model: CSV, TSV, JSON, JSON Lines, Parquet, Excel, or what
+    another harness saved. The command finds the row of each prediction, reads the answers as a run
+    does, computes all metrics with 95 % intervals, and saves a run for figlang compare, report,
+    submit and judge.
+
+    RUN is a run that was saved (--log_samples): its answers are read again by the readers of today,
+    and its explanations are scored.
 
     \b
+    figlang score --task vflute --columns
+    figlang score answers.csv --task vflute --model my-model
     figlang score results/MODEL --scorer figlang24 --dtype fast --device cuda
     """
+    if missing and partial:
+        raise typer.BadParameter("--missing and --partial exclude each other")
+    if columns:
+        if task is None:
+            raise typer.BadParameter("--columns needs --task TASK")
+        say(columns_text(TaskFile.read(task)))
+        return
+    if path is None:
+        raise typer.BadParameter("name a file of predictions, or a run")
+    needs_task = {
+        "--model": model,
+        "--id": id_column,
+        "--output": output_column,
+        "--label": label_column,
+        "--explanation": explanation_column,
+        "--in-order": in_order,
+        "--missing": missing,
+        "--partial": partial,
+    }
+    for option, given in needs_task.items():
+        if given and task is None:
+            raise typer.BadParameter(f"{option} is for a file of predictions: add --task TASK")
     with translated_errors():
-        saved_run = runs.read(run)
-        folder = output or folder_beside(saved_run.path, scorer or "scored")
-        scorer_name_by_task = {}
-        for task in _tasks_to_score(saved_run):
-            papers_scorer = explanations.default_scorer(task.data.dataset)
-            scorer_name_by_task[task.task] = scorer or papers_scorer
-        with new_folder(folder) as partial_folder:
-            # All scorers are made first: one that is not available costs no scoring by another.
-            scorers = {}
-            for name in dict.fromkeys(scorer_name_by_task.values()):
-                scorers[name] = get_scorer(name, device=device, dtype=dtype)
-            scored_tasks = {}
-            for task_name, name in scorer_name_by_task.items():
-                scored_tasks[task_name] = _score_task(saved_run.tasks[task_name], scorers[name])
-            results = write_run(saved_run, scored_tasks, partial_folder)
+        if task is None:
+            results, folder = _score_run(path, output_path, scorer, device, dtype)
+        else:
+            names = ColumnNames(
+                id=id_column,
+                output=output_column,
+                label=label_column,
+                explanation=explanation_column,
+            )
+            missing_rows: MissingRows = "refuse"
+            if missing or partial:
+                missing_rows = "wrong" if missing else "partial"
+            options = ScoringOptions(
+                model=model,
+                missing_rows=missing_rows,
+                in_order=in_order,
+                scorer=scorer,
+                device=device,
+                dtype=dtype,
+            )
+            results, folder = _score_file(Path(path), task, names, options, output_path)
 
     say("shares in percent, with 95 % intervals:")
     for content in results:
         say(f"\n{summary_table(content)}\n")
     say(f"written: {folder}\n{next_commands(results, folder)}")
+    failures = notes.take_failures()
+    for failure in failures:
+        warn(failure)
+    if failures:
+        raise typer.Exit(1)
 
 
 @contextmanager
 def translated_errors() -> Iterator[None]:
     """Turn errors of explanation scorers in a block into `FigLangError`, printed as one line."""
+    from figlang_tasks.metrics.explanation.weights import WeightsError
+
     try:
         yield
     except (WeightsError, ValueError, ArithmeticError, MemoryError) as error:
         raise FigLangError(str(error)) from error
 
 
-def _tasks_to_score(run: Run) -> list[TaskRun]:
-    """The tasks of a run that have explanations, at least one.
-
-    Raises:
-        RunError: the files of any task contradict each other, or a row cannot be scored.
-        FigLangError: no task has explanations.
-    """
-    for task in run.tasks.values():
-        task.check_consistent()
-    tasks = [task for task in run.tasks.values() if task.has_explanations]
-    if not tasks:
-        raise FigLangError(
-            f"{run.path} has no explanations to score: its tasks ({listing(run.tasks)}) ask for"
-            " none, or have no reference answers"
-        )
-    for task in tasks:
-        task.check_explanations()
-    return tasks
+_Results = list[Mapping[str, Any]]
+"""The contents of results files."""
 
 
-def _score_task(task: TaskRun, scorer: Scorer) -> ChangedTask:
-    """Score the explanations of a task, and compute its metrics again; the task stays as it is.
+# --- a file of predictions ---
 
-    Args:
-        task: one that has explanations.
-        scorer: the scorer of explanations.
+
+def _score_file(
+    path: Path, task: str, names: ColumnNames, options: ScoringOptions, output_path: Path | None
+) -> tuple[_Results, Path]:
+    """Score a file of predictions, and save the run; return its results and its folder."""
+    task_file = TaskFile.read(task)
+    file = read_predictions(path, names, task_file.name)
+    say(file.description)
+    folder = output_path or Path("results") / file.path.stem
+    with new_folder(folder) as partial_folder:
+        scored = score_predictions(file, task_file, options)
+        save_run(scored.run, partial_folder)
+    for remark in scored.remarks:
+        say(remark)
+    return [scored.run.results], folder
+
+
+# --- a saved run ---
+
+
+def _score_run(
+    argument: str, output_path: Path | None, scorer: str | None, device: str, dtype: Any
+) -> tuple[_Results, Path]:
+    """Judge a saved run again, score its explanations, and save it as a new run.
 
     Returns:
-        A copy of the task with the scores in its records, its estimates, and the scorer's signature
-        and kernel as metadata.
-    """
-    scheme = task.kind.scheme
-    assert scheme is not None, "such a task has no explanations"
-    records = [dict(record) for record in task.records]
-    # The dicts in this list are those in `records`, so both get the scores.
-    records_to_score = [record for record in records if scheme.needs_score(record)]
-    text_pairs = [explained.text_pair(record) for record in records_to_score]
-    scores = explanations.score_pairs(text_pairs, scorer)
-    for record, text_pair in zip(records_to_score, text_pairs, strict=True):
-        record["explanation_scores"] = {"scorer": scorer.name, **scores.details[text_pair]}
+        The contents of its results files, and the folder of the new run.
 
-    samples = []
-    for sample, record in zip(task.samples, records, strict=True):
-        samples.append({**sample, "sample": record})  # The record of a sample is under this key.
-    scored_task = replace(task, samples=tuple(samples), signature=scores.signature)
-    # The measures depend on the kind of task and the records, not on the signature.
-    estimates = evaluate(records, scored_task.measures)
-    metadata = {"explanation_scorer": scores.signature, "explanation_kernel": scores.kernel}
-    return ChangedTask(replace(scored_task, reported=estimates), estimates, metadata)
+    Raises:
+        RunError: the files of a task contradict each other, or a row cannot be scored.
+    """
+    saved_run = runs.read(argument)
+    folder = output_path or folder_beside(saved_run.path, "scored")
+    changed_tasks: dict[str, ChangedTask] = {}
+    with new_folder(folder) as partial_folder:
+        for name, saved_task in saved_run.tasks.items():
+            saved_task.check_consistent()
+            judged = judge_again(saved_task)
+            if judged.not_judged:
+                warn(f"{name}: {judged.not_judged}")
+            elif judged.changed_readings:
+                say(
+                    f"{name}: {judged.changed_readings:,} of {len(saved_task.samples):,} answers"
+                    " are read differently than when the run was saved"
+                )
+            changed_task = _with_scores(judged.task, scorer, device, dtype)
+            if changed_task is not None:
+                changed_tasks[name] = changed_task
+            elif judged.changed_readings:
+                changed_tasks[name] = _evaluated(judged.task, {})
+        if not changed_tasks:
+            raise FigLangError(
+                f"{saved_run.path} stays as it is: its answers are read as when it was saved, and it"
+                " has no explanations to score, or no weights to score them with"
+            )
+        results: _Results = list(write_run(saved_run, changed_tasks, partial_folder))
+    return results, folder
+
+
+def _with_scores(
+    task: TaskRun, scorer_name: str | None, device: str, dtype: Any
+) -> ChangedTask | None:
+    """The task with explanation scores and its values; None if it gets no scores."""
+    if not task.has_explanations:
+        return None
+    task.check_explanations()
+    scorer, reason = scorer_for(task, scorer_name, device=device, dtype=dtype)
+    if scorer is None:
+        say(f"{task.task}: {reason}")
+        return None
+    scored_task, metadata = score_explanations(task, scorer)
+    return _evaluated(scored_task, metadata)
+
+
+def _evaluated(task: TaskRun, metadata: Mapping[str, Any]) -> ChangedTask:
+    """A task with new records, and all its values."""
+    estimates = evaluate(task.records, task.measures)
+    counts = readings_metadata(task.records)
+    version = {"version": task.benchmark.version}
+    return ChangedTask(
+        replace(task, reported=estimates), estimates, {**metadata, **counts, **version}
+    )

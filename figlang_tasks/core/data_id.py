@@ -76,6 +76,12 @@ class DataId:
         return replace(self, revision=None, joined=None)
 
 
+def shipped_revision(data_ids: Iterable[DataId]) -> str:
+    """The revision of rows that this package ships; the digest of their texts where it has none."""
+    revisions = {data_id.revision or data_id.digest for data_id in data_ids}
+    return ", ".join(sorted(revisions))
+
+
 def digest_of_rows(rows: Iterable[Row]) -> str:
     """The first 12 hex digits of a SHA-256 of rows, without their pictures (column ``image``)."""
     texts = []

@@ -8,10 +8,8 @@ copies them into its results.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from figlang_tasks.core.benchmark import parse_request, source_of
-from figlang_tasks.core.data_id import DataId
+from figlang_tasks.core.data_id import DataId, shipped_revision
 from figlang_tasks.harness.harness_types import HarnessTask
 
 
@@ -33,7 +31,7 @@ def complete_metadata(task: HarnessTask) -> None:
     metadata = benchmark.metadata(source)
     is_shipped = source.folder is not None  # with this package
     if is_shipped and data_ids:
-        metadata["data_revision"] = _shipped_revision(data_ids)
+        metadata["data_revision"] = shipped_revision(map(DataId.parse, data_ids))
     options = task.lmms_eval_specific_kwargs or {}
     if "num_shots" in options:
         metadata["num_fewshot"] = options["num_shots"]
@@ -52,10 +50,3 @@ def data_of(task: HarnessTask) -> list[str]:
         if "data" in documents.column_names:
             data_ids.update(documents.unique("data"))
     return sorted(data_ids)
-
-
-def _shipped_revision(data_ids: Sequence[str]) -> str:
-    """The revision of rows that this package ships; the digest of their texts where it has none."""
-    identities = [DataId.parse(data_id) for data_id in data_ids]
-    revisions = {identity.revision or identity.digest for identity in identities}
-    return ", ".join(sorted(revisions))

@@ -231,6 +231,9 @@ def partial_reason(results: Results, task: str, sampled_documents: int | None = 
         if _leaves_rows_out(config.get(option)):
             reasons.append(_option_text(option, config[option]))
             has_offset_or_samples = True
+    if not reasons and _has_fewer_rows(counts):
+        # A file of predictions has no option that leaves rows out.
+        reasons.append(f"{counts['effective']} of {counts['original']} rows")
     if (results.get("usage") or {}).get("budget_exceeded"):
         reasons.append("--max_tokens spent")
     if sampled_documents is not None and not has_offset_or_samples:
@@ -239,6 +242,13 @@ def partial_reason(results: Results, task: str, sampled_documents: int | None = 
                 f"{sampled_documents} of {documents_in_limit} documents are in the samples"
             )
     return ", ".join(reasons) or None
+
+
+def _has_fewer_rows(counts: Mapping[str, object]) -> bool:
+    """Whether fewer documents were evaluated than a task has, by the counts in its results."""
+    original = counts.get("original")
+    effective = counts.get("effective")
+    return isinstance(original, int) and isinstance(effective, int) and effective < original
 
 
 def _leaves_rows_out(value: object) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,8 @@ from figlang_tasks.core.samples_files import task_of
 from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results import files
 from figlang_tasks.results.results_file import read_results_file
-from figlang_tasks.results.task_run import Run, TaskRun
-from figlang_tasks.scoring import OVERALL, Estimates, to_json
+from figlang_tasks.results.task_run import Run, Sample, TaskRun
+from figlang_tasks.scoring import OVERALL, Estimates, Measures, to_json
 from figlang_tasks.scoring.readings import readings_metadata
 
 
@@ -53,8 +53,7 @@ def write_run(run: Run, changed: Mapping[str, ChangedTask], folder: Path) -> lis
         if name not in changed:
             shutil.copyfile(task.path, new_samples_path)
             continue
-        lines = [_json_line(sample) for sample in changed[name].task.samples]
-        write_whole(new_samples_path, b"".join(lines))
+        write_whole(new_samples_path, samples_content(changed[name].task.samples))
         content = contents.setdefault(results_path.name, {})
         _add_values(changed[name], content)  # writes into `content`
     for name, content in contents.items():
@@ -75,12 +74,7 @@ def _add_values(changed: ChangedTask, results: dict[str, Any]) -> None:
     task = changed.task
     # The harness's own table: ``{"acc,none": 0.5, "acc_stderr,none": "N/A"}``.
     table = results.setdefault("results", {}).setdefault(task.task, {})
-    for measure in task.measures.in_table:
-        if measure.name in changed.new_values:
-            estimate = changed.new_values[measure.name][OVERALL]
-            stderr = "N/A" if estimate.stderr is None else estimate.stderr
-            table[f"{measure.name},none"] = estimate.value
-            table[f"{measure.name}_stderr,none"] = stderr
+    table.update(harness_row(task.measures, changed.new_values))
 
     config = results.setdefault("configs", {}).setdefault(task.task, {})
     metadata = {
@@ -92,6 +86,45 @@ def _add_values(changed: ChangedTask, results: dict[str, Any]) -> None:
         **readings_metadata(task.records),
     }
     config["metadata"] = metadata
+
+
+def harness_row(measures: Measures, estimates: Estimates) -> dict[str, float | str]:
+    """The row of a task in the harness's own table: its values over all rows, and their errors."""
+    row: dict[str, float | str] = {}
+    for measure in measures.in_table:
+        if measure.name in estimates:
+            estimate = estimates[measure.name][OVERALL]
+            row[f"{measure.name},none"] = estimate.value
+            row[f"{measure.name}_stderr,none"] = (
+                "N/A" if estimate.stderr is None else estimate.stderr
+            )
+    return row
+
+
+def samples_content(samples: Iterable[Sample]) -> bytes:
+    """The content of a samples file: a line of JSON for each sample."""
+    return b"".join(_json_line(sample) for sample in samples)
+
+
+def save_run(run: Run, folder: Path) -> None:
+    """Write a run into a folder that exists, in the form of the harness.
+
+    Files of a run that was read are copied; a run that was made in memory is written.
+    """
+    results_names: set[str] = set()
+    for task in run.tasks.values():
+        if task.path.exists():
+            shutil.copyfile(task.path, folder / samples_name(task))
+        else:
+            write_whole(folder / samples_name(task), samples_content(task.samples))
+        results_path = files.results_path(task.path)
+        if results_path.name in results_names:
+            continue
+        results_names.add(results_path.name)
+        if results_path.exists():
+            shutil.copyfile(results_path, folder / results_path.name)
+        elif run.results:
+            write_whole(folder / results_path.name, _json_line(run.results, indent=2))
 
 
 def _json_line(content: Mapping[str, Any], indent: int | None = None) -> bytes:

@@ -98,12 +98,36 @@ class AnswerJudge:
             record = {**record, "status": "refused", "rule": "refusal"}
             values = {**values, **self.task_kind.measures.values(record)}
 
+        first_answer = answers[0] if answers else None
+        return self._with_judged_answer({**values, SAMPLE: record}, first_answer)
+
+    def take_label(
+        self, document: Document, label: str | None, explanation: str | None
+    ) -> MetricValues:
+        """The numbers of the metrics for a label that needs no reading, and its `JudgedAnswer`.
+
+        Args:
+            document: the row that was asked.
+            label: as a file has it; None if it has none.
+            explanation: beside the label; None if there is none.
+
+        Raises:
+            ValueError: the label is none of the task.
+        """
+        task_kind = self.task_kind
+        assert task_kind is not None and task_kind.record_of_label is not None, "needs words"
+        record = task_kind.record_of_label(document, label, explanation)
+        values = task_kind.values(document, record)
+        texts = [text for text in (explanation, label) if text is not None]
+        return self._with_judged_answer(values, "\n".join(texts) if texts else None)
+
+    def _with_judged_answer(self, values: MetricValues, answer: str | None) -> MetricValues:
+        """The numbers of the metrics, and the record under `SAMPLE` with the answer it is of."""
         # A metric without a number for this document keeps None: lmms-eval 0.7.3 has a row in its
         # table only for metrics that some document has as a key.
         judged_values: MetricValues = dict.fromkeys(self.metrics)
         judged_values.update(values)
-        first_answer = answers[0] if answers else None
-        judged_values[SAMPLE] = JudgedAnswer(record, first_answer)
+        judged_values[SAMPLE] = JudgedAnswer(values[SAMPLE], answer)
         return judged_values
 
 

@@ -54,6 +54,11 @@ class Task:
             Raises `DataError` or `ValueError` with what is wrong.
         record_of_scores: ``(document, scores) -> record`` of a score for each candidate, from a
             model that gives scores in place of words; None where scores cannot answer.
+        record_of_label: ``(document, label, explanation) -> record`` of a label that a file has in
+            place of words, each None if it has none; raises `ValueError` for a label that the task
+            does not have. None where answers are no labels.
+        picture_location: ``output -> path`` of the picture that an output names; None where outputs
+            are words.
         candidates: the column of documents that holds a text or name for each of these scores.
         scheme: how labels and explanation scores become metrics; None where no explanation is asked
             for, or nobody knows the right one.
@@ -70,6 +75,8 @@ class Task:
     options: type[Options] = Options
     preflight: Callable[[Mapping[str, Any], Request], None] | None = None
     record_of_scores: Callable[[Document, list[float]], Record] | None = None
+    record_of_label: Callable[[Document, str | None, str | None], Record] | None = None
+    picture_location: Callable[[str], str] | None = None
     candidates: str = "candidates"
     scheme: Scheme | None = None
     answer_field: str = "predicted"

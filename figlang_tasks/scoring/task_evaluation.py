@@ -115,12 +115,19 @@ class TaskEvaluation:
             metadata["explanation_scorer"] = scores.signature
             if scores.kernel:
                 metadata["explanation_kernel"] = scores.kernel
-        for field, name in (("revision", "data_revision"), ("bleu", "bleu")):
-            contents = {str(record[field]) for record in self.records if field in record}
-            if contents:
-                metadata[name] = ", ".join(sorted(contents))
-        metadata.update(readings_metadata(self.records))
+        metadata.update(metadata_of_records(self.records))
         return metadata
+
+
+def metadata_of_records(records: Sequence[Record]) -> dict[str, Any]:
+    """Data revision, BLEU settings and reading counts for results files, if records tell them."""
+    metadata: dict[str, Any] = {}
+    for field, name in (("revision", "data_revision"), ("bleu", "bleu")):
+        contents = {str(record[field]) for record in records if field in record}
+        if contents:
+            metadata[name] = ", ".join(sorted(contents))
+    metadata.update(readings_metadata(records))
+    return metadata
 
 
 def _log_warnings(

@@ -37,7 +37,7 @@ from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.core.request import Request
 from figlang_tasks.scoring import Task, explanations
-from figlang_tasks.scoring.explained import Explained, explained_record
+from figlang_tasks.scoring.explained import Explained, explained_record, label_as_given
 from figlang_tasks.scoring.lm_eval import metric_list_for_lm_eval, process_results_for_lm_eval
 from figlang_tasks.scoring.task import Document, MetricValues
 
@@ -252,7 +252,23 @@ def record(doc: Document, output: str | None) -> FluteRecord:
         doc: the row.
         output: the model's answer; None if there is none.
     """
-    readings = _read(doc, output)
+    return _record_of_readings(doc, _read(doc, output))
+
+
+def record_of_label(doc: Document, label: str | None, explanation: str | None) -> FluteRecord:
+    """The record of a label with its explanation that a file has in place of words.
+
+    Args:
+        doc: the row.
+        label: ``Entailment`` (1) or ``Contradiction`` (0); None if there is none.
+        explanation: None if there is none.
+    """
+    reading = label_as_given(label, explanation)
+    return _record_of_readings(doc, _Readings(reading, reading.value, reading.value))
+
+
+def _record_of_readings(doc: Document, readings: _Readings) -> FluteRecord:
+    """The record of what was read in an answer."""
     gold = LABELS[doc["label"]]
     record: FluteRecord = {
         **explained_record(doc, gold, readings.reading, readings.careful_label),
@@ -330,6 +346,7 @@ V1 = _task(
     description="As flute by the paper's first version: contradictions alone are explained.",
     is_for=_is_for_v1,
     record=record,
+    record_of_label=record_of_label,
     measures=measures.V1,
     scheme=measures.V1_SCHEME,
 )
@@ -337,6 +354,7 @@ V2 = _task(
     name="flute",
     description="Does a sentence entail or contradict a figurative one, and why?",
     record=record,
+    record_of_label=record_of_label,
     measures=measures.V2,
     scheme=measures.V2_SCHEME,
 )

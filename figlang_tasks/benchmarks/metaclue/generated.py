@@ -31,7 +31,7 @@ def generated_picture(output: str | None, number: int) -> Path | None:
         output: the model's output; None if there is none.
         number: the number of the document, by which the classes name files in a folder.
     """
-    location = _written_location(output)
+    location = written_location(output)
     if not location or "\0" in location or len(location) > _LONGEST_PATH:
         return None
     path = Path(location)
@@ -44,7 +44,7 @@ def generated_picture(output: str | None, number: int) -> Path | None:
     return path if is_picture else None
 
 
-def _written_location(output: str | None) -> str:
+def written_location(output: str | None) -> str:
     """The path of a file or folder that an output gives; "" if it lists no picture.
 
     An output that is no JSON object is a path itself.

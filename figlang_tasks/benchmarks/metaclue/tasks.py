@@ -31,7 +31,7 @@ from typing import Any, ClassVar, Literal
 
 from PIL import Image
 
-from figlang_tasks.benchmarks.metaclue import judging, measures, rows
+from figlang_tasks.benchmarks.metaclue import generated, judging, measures, rows
 from figlang_tasks.core import images, status
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.options import Kwargs
@@ -239,6 +239,7 @@ GENERATE = _task(
     description="Draw a picture of a metaphor.",
     is_for=partial(_task_begins_with, "generate"),
     record=judging.generation_record,
+    picture_location=generated.written_location,
     answer_field="file",
     measures=measures.GENERATE,
 )

@@ -48,7 +48,7 @@ from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.core.request import Request
 from figlang_tasks.scoring import Task, explanations
-from figlang_tasks.scoring.explained import explained_record
+from figlang_tasks.scoring.explained import ExplainedRecord, explained_record, label_as_given
 from figlang_tasks.scoring.task import Document, MetricValues, task_of
 
 if TYPE_CHECKING:
@@ -318,8 +318,12 @@ def record(doc: Document, output: str | None, scene_graph: bool = False) -> VFlu
     # The claim may itself contain a label, which is no answer.
     strict_label = entailment(output, [doc["claim"]]).value
     gold = rows.LABELS[doc["label"]]
-    vflute_record = VFluteRecord(**explained_record(doc, gold, official_reading, strict_label))
+    return _with_columns_of_row(doc, explained_record(doc, gold, official_reading, strict_label))
 
+
+def _with_columns_of_row(doc: Document, record: ExplainedRecord) -> VFluteRecord:
+    """A record with what only some rows have: their revision, or their instruction."""
+    vflute_record = VFluteRecord(**record)
     has_user_rows = "revision" in doc
     if has_user_rows:
         vflute_record["revision"] = doc["revision"]
@@ -328,6 +332,20 @@ def record(doc: Document, output: str | None, scene_graph: bool = False) -> VFlu
         vflute_record["row"] = doc["row"]
         vflute_record["instruction"] = doc["instruction"]
     return vflute_record
+
+
+def record_of_label(doc: Document, label: str | None, explanation: str | None) -> VFluteRecord:
+    """The record of a label with its explanation that a file has in place of words.
+
+    Args:
+        doc: the row.
+        label: ``entailment`` (1) or ``contradiction`` (0); None if there is none.
+        explanation: None if there is none.
+    """
+    reading = label_as_given(label, explanation)
+    return _with_columns_of_row(
+        doc, explained_record(doc, rows.LABELS[doc["label"]], reading, reading.value)
+    )
 
 
 def shown_texts(doc: Document) -> list[str]:
@@ -377,6 +395,7 @@ INSTRUCTIONS = Task(
     options=Options,
     preflight=preflight,
     record=record,
+    record_of_label=record_of_label,
     measures=measures.INSTRUCTIONS,
     scheme=measures.SCHEME,
 )
@@ -387,6 +406,7 @@ VFLUTE = Task(
     options=Options,
     preflight=preflight,
     record=record,
+    record_of_label=record_of_label,
     measures=measures.VFLUTE,
     boards=(measures.FIGLANG24,),
     scheme=measures.SCHEME,

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from figlang_tasks.core.errors import RunError
 from figlang_tasks.core.record import Row
@@ -317,5 +317,3 @@ def _matching(
         if index in predictions_by_index or missing_rows == "wrong":
             answers.append(MatchedAnswers(index, predictions_by_index.get(index, ())))
     return Matching(key.name, answers, answers_per_row=counts.pop(), missing=len(missing_ids))
-
-

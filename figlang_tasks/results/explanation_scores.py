@@ -1,0 +1,95 @@
+"""Adds explanation scores to the records of a saved task."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from figlang_tasks.core.hub import downloading_nothing
+from figlang_tasks.results.task_run import TaskRun
+from figlang_tasks.scoring import explained, explanations
+
+if TYPE_CHECKING:
+    from figlang_tasks.metrics.explanation import Scorer
+
+
+class ScoredTask(NamedTuple):
+    """A task whose explanations have scores.
+
+    Attributes:
+        task: with the scores in its records, and the signature of the scorer.
+        metadata: what results say of the scorer.
+    """
+
+    task: TaskRun
+    metadata: Mapping[str, Any]
+
+
+def score_explanations(task: TaskRun, scorer: Scorer) -> ScoredTask:
+    """Score the explanations of a task; the task itself stays as it is.
+
+    Args:
+        task: one that has explanations.
+        scorer: the scorer of explanations.
+    """
+    scheme = task.kind.scheme
+    assert scheme is not None, "such a task has no explanations"
+    records = [dict(record) for record in task.records]
+    # The dicts in this list are those in `records`, so both get the scores.
+    records_to_score = [record for record in records if scheme.needs_score(record)]
+    text_pairs = [explained.text_pair(record) for record in records_to_score]
+    scores = explanations.score_pairs(text_pairs, scorer)
+    for record, text_pair in zip(records_to_score, text_pairs, strict=True):
+        record["explanation_scores"] = {"scorer": scorer.name, **scores.details[text_pair]}
+
+    samples = []
+    for sample, record in zip(task.samples, records, strict=True):
+        samples.append({**sample, "sample": record})  # The record of a sample is under this key.
+    scored_task = replace(
+        task, samples=tuple(samples), scorer=scorer.name, signature=scores.signature
+    )
+    metadata = {"explanation_scorer": scores.signature, "explanation_kernel": scores.kernel}
+    return ScoredTask(scored_task, metadata)
+
+
+def scorer_for(
+    task: TaskRun, name: str | None, *, device: str, dtype: Any
+) -> tuple[Scorer | None, str]:
+    """The scorer of a task's explanations, and why there is none: "" if there is one.
+
+    A scorer that the user names is downloaded if need be. The paper's own is taken if its weights
+    are on this machine.
+
+    Args:
+        task: one that has explanations.
+        name: of the scorer; None takes that of the paper; ``off`` takes none.
+        device: where it computes.
+        dtype: the format of its numbers.
+
+    Raises:
+        WeightsError: the weights of a scorer that the user named are not available.
+        ValueError: there is no such scorer.
+    """
+    from figlang_tasks.metrics.explanation import WeightsError, get_scorer
+
+    if name == explanations.OFF:
+        return None, "explanations have no scores (--scorer off)"
+    if name is not None:
+        return get_scorer(name, device=device, dtype=dtype), ""
+    paper_scorer = _default_scorer(task)
+    try:
+        with downloading_nothing():
+            return get_scorer(paper_scorer, device=device, dtype=dtype), ""
+    except WeightsError:
+        return None, (
+            f"explanations have no scores, because the weights of {paper_scorer} are not here: add"
+            f" them with --scorer {paper_scorer}, which downloads the weights (figlang doctor says"
+            " how large they are)"
+        )
+
+
+def _default_scorer(task: TaskRun) -> str:
+    """The scorer that the records or the request of a task name, else that of the paper."""
+    requested = task.records[0].get("scorer") if task.records else None
+    return requested or explanations.default_scorer(task.data.dataset)
