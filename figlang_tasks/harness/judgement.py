@@ -38,8 +38,8 @@ class JudgedTask:
     Attributes:
         task: the harness's task.
         name: that of the task file.
-        metrics: those of the task file that are ours.
-        all_metrics: all of the task file.
+        metrics_of_file: all metrics of the task file.
+        our_metrics: those of them that are ours; others are the harness's or the user's.
         task_kind: the kind of task that the metrics are of; None if none is ours.
         evaluation: that of all answers; None before all of them are there, in all processes but
             the first, and if it has failed.
@@ -49,12 +49,12 @@ class JudgedTask:
         self.task = task
         self.name = str(task.config.task)
         self._aggregators: Aggregators = task.aggregation()
-        self.all_metrics = list(self._aggregators)
-        self.metrics: list[str] = []
+        self.metrics_of_file = list(self._aggregators)
+        self.our_metrics: list[str] = []
         self.task_kind: Task | None = None
         for metric, aggregator in self._aggregators.items():
-            if hasattr(aggregator, "task"):
-                self.metrics.append(metric)
+            if hasattr(aggregator, "task"):  # only aggregators of our metrics have it
+                self.our_metrics.append(metric)
                 self.task_kind = self.task_kind or aggregator.task
         self.evaluation: TaskEvaluation | None = None
 
@@ -71,10 +71,11 @@ class JudgedTask:
     # --- called by the harness ---
 
     def process_results(self, doc: Document, results: Sequence[Any]) -> MetricValues:
-        """The numbers of the metrics for one document, by metric, and its `JudgedAnswer`.
+        """The numbers of the metrics for one document, and under `SAMPLE` its `JudgedAnswer`.
 
-        With ``--repeats`` each of them is a list, with an entry for each answer. lmms-eval 0.7.3
-        calls this from several threads, so nothing is written to the task.
+        With ``--repeats``, there stand lists under `SAMPLE` and the names of our metrics, with an
+        entry for each answer. lmms-eval 0.7.3 calls this from several threads, so nothing is
+        written to the task.
 
         Args:
             doc: the document.
@@ -92,11 +93,12 @@ class JudgedTask:
 
         first_values = values_of_repeats[0]
         if not isinstance(first_values.get(SAMPLE), JudgedAnswer):
-            return first_values  # of another `process_results` than ours
+            # A `process_results` of the user's makes no record: the first answer counts.
+            return first_values
         for number, values in enumerate(values_of_repeats, start=1):
             values[SAMPLE].record[REPEAT] = number
         combined = dict(first_values)
-        for name in (SAMPLE, *self.metrics):
+        for name in (SAMPLE, *self.our_metrics):
             if name in first_values:
                 combined[name] = [values[name] for values in values_of_repeats]
         return combined
@@ -132,47 +134,54 @@ class JudgedTask:
     # --- one answer ---
 
     def _judge(self, doc: Document, results: Sequence[Any]) -> MetricValues:
-        """The numbers of the metrics for one answer, by metric, and its `JudgedAnswer`.
-
-        Readers see the answer up to the next question that it invents; the papers' own rules see
-        all of it. An error message of the harness counts as no answer, even if it contains "yes".
-        So does a refusal of a server, but the record says that it is one.
+        """The numbers of the metrics for one answer, and under `SAMPLE` its `JudgedAnswer`.
 
         Args:
             doc: the document.
-            results: the answer; empty if there is none.
+            results: the answer as a list of one; empty if there is none.
         """
         is_refused = any(map(notes.is_refusal, results))
-        texts: list[object] = []
-        for text in results:
-            is_answer = not is_refused and not notes.is_no_answer(text)
-            texts.append(text if is_answer else "")
-        outputs = without_next_questions(
-            doc, texts, self.task.doc_to_text, self._shown_texts, self._other_wordings
-        )
+        outputs = self._outputs_to_judge(doc, results, is_refused)
         values: MetricValues = self._process_results(doc, outputs)
         record = values.get(SAMPLE)
         if not isinstance(record, dict):
             # A `process_results` of the user's makes no record: our metrics then have no value.
-            return {name: value for name, value in values.items() if name not in self.metrics}
+            return {name: value for name, value in values.items() if name not in self.our_metrics}
+        # Of a refusal the task has got "", so its record says that the answer is empty.
         if is_refused and self.task_kind is not None and record.get("status") == "empty":
             record = {**record, "status": "refused", "rule": "refusal"}
             values = {**values, **self.task_kind.measures.values(record)}
 
         # A metric without a number for this document keeps None: lmms-eval 0.7.3 has a row in its
         # table only for metrics that some document has as a key.
-        judged_values: MetricValues = dict.fromkeys(self.metrics)
+        judged_values: MetricValues = dict.fromkeys(self.our_metrics)
         judged_values.update(values)
         answer = results[0] if results else None
         judged_values[SAMPLE] = JudgedAnswer(record, answer)
         return judged_values
 
+    def _outputs_to_judge(
+        self, doc: Document, results: Sequence[Any], is_refused: bool
+    ) -> Sequence[Any]:
+        """The answer as the task's ``process_results`` gets it: up to a question that it invents.
+
+        An error message of the harness counts as no answer (""), even if it contains "yes", and so
+        does a refusal of a server.
+        """
+        texts: list[object] = []
+        for text in results:
+            is_answer = not is_refused and not notes.is_no_answer(text)
+            texts.append(text if is_answer else "")
+        return without_next_questions(
+            doc, texts, self.task.doc_to_text, self._shown_texts, self._other_wordings
+        )
+
 
 def _declared_function(task: HarnessTask, name: str) -> Callable[..., Any] | None:
-    """A function that the module of a task declares under a name; None without one.
+    """The function called `name` of the module of a task; None if the module has no such function.
 
-    That module makes the task's prompts (``doc_to_text``), or judges its answers
-    (``process_results``).
+    The task file says which module that is: the one of ``doc_to_text``, or where that has none,
+    the one of ``process_results``.
     """
     for function in (task.config.doc_to_text, task.config.process_results):
         module = sys.modules.get(getattr(function, "__module__", ""))
