@@ -53,11 +53,11 @@ _Progressing = TypeVar("_Progressing")
 
 
 def read_rows(path: Path, required: Sequence[str] = ()) -> Iterator[tuple[str, RowOrFault]]:
-    """Read a ``.csv``, ``.tsv`` or JSON Lines file: the location of each row, and its cells.
+    """Read a ``.csv``, ``.tsv`` or JSON Lines file: pairs of a row's location and its cells.
 
     A location is for messages: ``rows.csv, line 3``. In place of its cells, a row that is not valid
     has a text that says what is wrong. Where the rest of a CSV file cannot be read (its encoding,
-    its header, an open quote), nothing follows.
+    its header, an open quote), nothing follows. Files of other names are read as JSON Lines.
 
     Args:
         path: the file.
@@ -74,7 +74,7 @@ def read_rows(path: Path, required: Sequence[str] = ()) -> Iterator[tuple[str, R
         if isinstance(row, str):
             yield location, row
         else:
-            yield location, _missing_columns(row, required) or row
+            yield location, _missing_columns(row, required) or row  # "" if it has all
 
 
 def content_of(path: Path) -> bytes:
@@ -103,7 +103,7 @@ def json_lines(lines: Iterable[bytes]) -> Iterator[tuple[int, RowOrFault]]:
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
-        encoding = "utf-8-sig" if number == 1 else "utf-8"  # a file may begin with a mark
+        encoding = "utf-8-sig" if number == 1 else "utf-8"  # a byte order mark
         try:
             value = json.loads(line.decode(encoding))
         except UnicodeDecodeError as error:
@@ -131,7 +131,7 @@ def _csv_rows(
     """
     # The last line of the row before. The number of a row comes from it, and not from the reader's
     # line, because a quote that is not closed swallows all lines behind it.
-    last = 0
+    line_before = 0
     try:
         text = io.StringIO(content.decode("utf-8-sig"), newline="")
         reader = csv.DictReader(text, delimiter=delimiter, strict=True)
@@ -139,25 +139,27 @@ def _csv_rows(
         if len(set(columns)) < len(columns):  # Python would silently take the last of the two
             yield 1, "has a column twice: rename one"
             return
+        # An empty file has neither columns nor rows, and no fault here.
         header_fault = _missing_columns(columns, required) if columns else ""
         if header_fault:
             yield 1, header_fault
             return
-        last = reader.line_num
+
+        row_fault = (
+            f"does not have the {len(columns)} cells of the header: put a text with the"
+            " separator in quotes"
+        )
+        line_before = reader.line_num
         for cells in reader:
             # `DictReader` puts surplus cells under the key None, and None for missing cells.
             is_whole = None not in cells and None not in cells.values()
-            wrong = (
-                f"does not have the {len(columns)} cells of the header: put a text with the"
-                " separator in quotes"
-            )
-            yield last + 1, cells if is_whole else wrong
-            last = reader.line_num
+            yield line_before + 1, cells if is_whole else row_fault
+            line_before = reader.line_num
     except UnicodeDecodeError as error:
-        number = content.count(b"\n", 0, error.start) + 1
+        number = content.count(b"\n", 0, error.start) + 1  # of the line with the wrong byte
         yield number, _utf8_fault(error)
     except csv.Error as error:
-        yield last + 1, f"is not CSV ({error}): correct it, or save the table as CSV again"
+        yield line_before + 1, f"is not CSV ({error}): correct it, or save the table as CSV again"
 
 
 def _utf8_fault(error: UnicodeDecodeError) -> str:
@@ -311,8 +313,9 @@ def text(values: Row, column: str, location: str, optional: bool = False) -> str
     value = values.get(column)
     if value is None and optional:
         return ""
-    is_empty = isinstance(value, str) and not value.strip()
-    if not isinstance(value, str) or LONE_SURROGATE.search(value) or (is_empty and not optional):
+    is_text = isinstance(value, str) and not LONE_SURROGATE.search(value)
+    is_valid = is_text and (optional or value.strip() != "")
+    if not is_valid:
         requirement = "a text" if optional else "a text that is not empty"
         raise DataError(f"{location}: {column} is {brief(value)}, must be {requirement}")
     require_no_placeholder(value, column, location)
