@@ -313,9 +313,8 @@ def text(values: Row, column: str, location: str, optional: bool = False) -> str
     value = values.get(column)
     if value is None and optional:
         return ""
-    is_text = isinstance(value, str) and not LONE_SURROGATE.search(value)
-    is_valid = is_text and (optional or value.strip() != "")
-    if not is_valid:
+    is_wrongly_empty = not optional and isinstance(value, str) and not value.strip()
+    if not isinstance(value, str) or is_wrongly_empty or LONE_SURROGATE.search(value):
         requirement = "a text" if optional else "a text that is not empty"
         raise DataError(f"{location}: {column} is {brief(value)}, must be {requirement}")
     require_no_placeholder(value, column, location)
