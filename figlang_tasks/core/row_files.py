@@ -205,6 +205,7 @@ def validate_rows(
             row = parse(values, location)
             if key is not None:
                 name = key(row)
+                # The location of the first row with this name, which may be this row itself.
                 first_location = location_by_key.setdefault(name, location)
                 if first_location != location:
                     raise DataError(
@@ -232,6 +233,7 @@ def parse_row(model: type[_Model], values: Row, location: str) -> _Model:
 def first_fault(error: ValidationError) -> str:
     """The first invalid field and what it must be: ``shots is -1: must be greater than ...``."""
     fault = error.errors()[0]
+    # pydantic says "Input should be ...", and "Value error, ..." before a message of ours.
     field = ".".join(map(str, fault["loc"]))
     requirement = fault["msg"].removeprefix("Value error, ").replace("Input should", "must")
     if not field:

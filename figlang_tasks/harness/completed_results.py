@@ -160,10 +160,10 @@ def _rows_and_outputs(
 
 
 def _complete_row(row: dict[str, object], judged_task: JudgedTask) -> None:
-    """Set values and standard errors of our metrics in a task's row of the table; delete the rest.
+    """Set values and standard errors of our metrics in a task's row of the table, in place.
 
-    Deleted are all columns of those of our metrics that have no value, and all columns of what is
-    no metric of the task file. Metrics of the harness, or of the user's, stay as they are.
+    Those of our metrics that have no value are deleted, and so is what is no metric of the task
+    file. Metrics of the harness, or of the user's, stay as they are.
 
     Args:
         row: is changed. A key such as ``acc_stderr,none`` has the metric and a suffix of
@@ -189,7 +189,7 @@ def _complete_row(row: dict[str, object], judged_task: JudgedTask) -> None:
         estimate = estimates.get(metric, {}).get(OVERALL)
         if estimate is None:
             del row[key]
-        elif column == metric:
+        elif column == metric:  # not one of its standard errors, which are set here or stay
             stderr = "N/A" if estimate.stderr is None else estimate.stderr
             row[key] = float(estimate.value)
             row[f"{metric}_stderr,{filter_name}"] = stderr

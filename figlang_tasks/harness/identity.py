@@ -79,6 +79,7 @@ def model_key(model: object, model_args: object, commits: Mapping[str, str] | No
     """
     arguments = _parsed(model_args)
     name = model if isinstance(model, str) else repr(model)
+    # Any argument may name a file or a folder; those that do not have an empty list.
     files = {argument: _fingerprints(str(value)) for argument, value in arguments.items()}
     content = [name, arguments, files, commits or {}, package_versions(PACKAGES)]
     return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
@@ -318,7 +319,7 @@ def in_agreement(find: Callable[[], dict[str, Checkpoint]]) -> dict[str, Checkpo
     distributed.broadcast_object_list(shared, src=0)  # writes into the list of the others
     if failure is not None:
         raise failure
-    checkpoints, message = shared
+    checkpoints, message = shared  # those of the first process
     if message:
         raise FigLangError(message)
     return dict(checkpoints)

@@ -165,6 +165,7 @@ class JudgedTask:
     ) -> Sequence[Any]:
         """The answer as the task's ``process_results`` gets it: up to a question that it invents.
 
+        The papers' own rules still find all of it (`figlang_tasks.answers.next_question.Output`).
         An error message of the harness counts as no answer (""), even if it contains "yes", and so
         does a refusal of a server.
         """
