@@ -142,7 +142,8 @@ def _check_part(benchmark: Benchmark, request: Request, findings: _Findings) -> 
     try:
         documents = benchmark.documents(request, check_images=True)
         rows_here = str(count_rows(documents))
-        revision_of_first_row = documents[:1].get("revision", ())  # of one row; some have no column
+        # A list with the revision of the first row; empty where documents have no such column.
+        revision_of_first_row = documents[:1].get("revision", ())
         if hub.USER_ROWS in revision_of_first_row:
             findings.has_user_rows = True
             published_rows = "-"
