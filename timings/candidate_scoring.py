@@ -1,5 +1,5 @@
-"""How fast candidates are scored: the prefix shared by all, against one forward pass per candidate,
-side by side.
+"""Measure how fast candidates are scored: with the prefix shared by all, and with one forward pass
+per candidate.
 
     python timings/candidate_scoring.py [--architecture llava|mllama] [--device cpu|cuda]
                                            [--dtype float32|bfloat16] [--candidates 50] [--small]
@@ -7,9 +7,10 @@ side by side.
 Backs docs/models.md, "all candidates share one pass over pictures and prompt": 8 times as fast or
 more on LLaVA. Random weights: a LLaVA with 576 image tokens as LLaVA-1.5 has, or a Llama 3.2 Vision
 whose text looks at four tiles by cross-attention; 48 tokens of prompt, candidates of 6 to 18
-tokens. Speed does not depend on the values. Both ways run in turns in one process, so that what
-else the machine does hits both alike; the median of each counts. What a run pays once is left out
-and printed apart: the first request checks the shared prefix against decoding token by token.
+tokens. Speed does not depend on the values. Both ways run in turns in one process, so that other
+load on the machine slows both alike; the median of each counts. The first request also checks the
+shared prefix against decoding token by token: a run pays that once, so it is left out and printed
+separately.
 """
 
 from __future__ import annotations

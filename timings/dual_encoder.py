@@ -1,17 +1,17 @@
-"""What `figlang_clip` costs as candidates grow, and against evaluation pair by pair.
+"""Measure what `figlang_clip` costs with more candidates, and beside evaluation pair by pair.
 
     python timings/dual_encoder.py [--device cpu|cuda] [--images N] [--repeats N]
 
 Backs docs/models.md, "each picture and text is encoded once": 1,000 candidates cost hardly more
 than 50. The setting is MetaCLUE's retrieval: each of N pictures is compared with K statements, its
 own and K - 1 of other pictures. The pool that candidates come from, 6 N texts, does not grow with
-K. What may grow is the comparison of features and bookkeeping: the seconds outside the encoders are
-shown apart (pictures are decoded there too).
+K. Only the comparison of features and bookkeeping may grow: the seconds outside the encoders are
+shown separately (pictures are decoded there too).
 
 Needs no pretrained weights: CLIP ViT-B/32 with random ones, statements of 8 to 16 tokens, JPEG
 pictures of 512 x 384. Pair by pair is one pass of the model for each pair, picture decoded and both
-processed each time, measured on 40 pairs and multiplied. The variants run in turns, so that what
-else the machine does hits all alike; the best run counts.
+processed each time, measured on 40 pairs and multiplied. The variants run in turns, so that other
+load on the machine slows all alike; the best run counts.
 """
 
 from __future__ import annotations

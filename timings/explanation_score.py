@@ -1,4 +1,4 @@
-"""How fast explanation scores are: the published way beside ours, in one run.
+"""Measure how fast explanations are scored: the published way beside ours, in one run.
 
     python timings/explanation_score.py [--device cpu|cuda] [--rows N] [--repeats N]
                                            [--threads N]
@@ -8,8 +8,8 @@ by row. It needs no pretrained weights: DeBERTa-xlarge (40 layers) and BLEURT-20
 sizes and random weights, and the texts are made up, as long as V-FLUTE's explanations. Speed does
 not depend on the values; how far bf16 is from fp32 does.
 
-All ways of a model run in turns (A B C, A B C, ...), so that what else the machine does hits all
-alike; the best run of each counts. With ``--threads 1`` seconds are CPU time of this process.
+All ways of a model run in turns (A B C, A B C, ...), so that other load on the machine slows all
+alike; the best run of each counts. With ``--threads 1``, seconds are CPU time of this process.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""What the start of a run costs with the plugin, beside the harness alone; all in one run.
+"""Measure what the start of a run costs with the plugin, beside the harness alone; all in one run.
 
     python timings/overhead.py [--repeats 3]
 
-Backs docs/troubleshooting.md ("What the plugin costs"). A run of one row in a process of its own,
-in turns: the harness alone (what this package declares is hidden from it), the harness with this
-package installed, and our ``lmms_eval``. Seconds are processor time, so other processes matter
-little.
+Backs docs/troubleshooting.md ("What the plugin costs"). Three variants evaluate one row, each in
+its own process, in turns: the harness alone (what this package declares is hidden from it), the
+harness with this package installed, and our ``lmms_eval``. Seconds are processor time, so other
+processes matter little.
 """
 
 from __future__ import annotations

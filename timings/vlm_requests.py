@@ -1,4 +1,4 @@
-"""How fast requests are answered: `figlang_vlm` in batches of 1 and 8, beside lmms-eval's
+"""Measure how fast requests are answered: `figlang_vlm` in batches of 1 and 8, beside lmms-eval's
 `llava_hf`.
 
     python timings/vlm_requests.py [--rows 16] [--tokens 256] [--beams 1] [--batch 8]
@@ -9,9 +9,9 @@ V-FLUTE's shape: JPEG pictures of 1 to 5 megapixels, and answers of exactly `--t
 processor has its real size (336 x 336), the model is tiny, with random weights: a step of
 generation costs its calls, whether for one row or eight, as on a fast GPU.
 
-The variants run in turns (A B C, A B C, ...), so that what else the machine does hits all alike;
+The variants run in turns (A B C, A B C, ...), so that other load on the machine slows all alike;
 the best run of each counts. *Idle* is the share of the time, from the first request to the last
-answer, in which the model does not generate: pictures of the next batch are made meanwhile.
+answer, in which the model does not generate: pictures of the next batch are prepared meanwhile.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""Write down what the package computes, as text: to show that a change of its code changes no
-result.
+"""Write what the package computes as text, to show that a change of its code changes no result.
 
     python tools/golden.py before --only mini     # in a checkout of the commit before the change
     python tools/golden.py after --only mini      # in the changed one

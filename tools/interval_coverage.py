@@ -1,9 +1,9 @@
-"""How often do the intervals hold the truth, and how often do the tests call equal systems
-different?
+"""Simulate how often intervals contain the true value, and how often tests call equal systems
+different.
 
-Backs the numbers of docs/intervals.md, in one table: the share of samples, in percent, by our way
-and by the way beside it. Of an interval it is how often the true value is in it (95 is right), of a
-test how often p is below .05 for two systems that are equally good (5 is right).
+Backs the numbers of docs/intervals.md, in one table: shares of samples, in percent, by our method
+and by another. For an interval, it is how often it contains the true value (95 is right). For a
+test, it is how often p is below .05 for two systems that are equally good (5 is right).
 
     python tools/interval_coverage.py  # as in the document: some minutes on one core
     python tools/interval_coverage.py --simulations 100  # a quick look

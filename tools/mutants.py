@@ -10,8 +10,9 @@ person might make; `faults.yaml` has a list of them: the file, the line as it is
 fault, and perhaps a note.
 
 Everything happens in a copy of the checkout in a temporary folder. The tests of a module are those
-that mirror it, and all that import it. Tests that take too long have noticed. Mutants that change
-nothing that a test could see stand in `mutants.yaml` with the reason, and count in no rate.
+that mirror it, and all that import it. A mutant whose tests take too long counts as noticed.
+Mutants that change nothing that a test could see are in `mutants.yaml` with the reason, and count
+in no rate.
 """
 
 from __future__ import annotations

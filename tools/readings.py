@@ -9,7 +9,7 @@
 A file has a JSON object a line:
 
 - ``output``: what a model wrote.
-- ``options``: how many options it had, or ``texts``: their texts; of options alone.
+- ``options``: how many options it had, or ``texts``: their texts; only for a choice.
 - ``answer``: what a careful person reads in it. A letter or a number from 1; entailment or
   contradiction; yes or no. Or none, several or both: there is no answer.
 - ``count``: how often it was written; 1 where it is not there.
@@ -18,10 +18,10 @@ A file has a JSON object a line:
 - for ``--accuracy`` in place of ``answer``: ``gold``, the right option, and where known
   ``by_authors``, which option others read, and ``model``.
 
-A reader is MODULE:FUNCTION. Of options it is called with the output and the number of options, and
-with ``texts`` if it has an argument of this name; of labels with the output. It returns the option,
-counted from 0 or as a letter, or the label (True or 1 for yes and entailment), None where it reads
-nothing, or an object with ``value`` and ``rule``.
+A reader is MODULE:FUNCTION. For options it is called with the output and the number of options, and
+with ``texts`` if it has an argument of this name; for labels only with the output. It returns the
+option, counted from 0 or as a letter, or the label (True or 1 for yes and entailment), None if it
+reads nothing, or an object with ``value`` and ``rule``.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""How good is the test of two runs that were asked each row K times?
+"""Simulate how good the test of two runs is if each row was asked K times.
 
 Backs the table of docs/intervals.md. Each line is a kind of rows; its numbers are the percentages
 of simulated pairs of runs whose p is below .05, by three tests: ours (randomization of the means of
 rows), the paired t test of the same means, and the test for runs that differ in a seed, which takes
-the k-th answers to all rows for a run. First for systems that are equally good (5 is right), then
-for systems whose difference a t test should find in 80 %.
+the k-th answers to all rows for a run. The first numbers are for systems that are equally good (5
+is right), the others for systems whose difference a t test should find in 80 %.
 
     python tools/repeated_answers.py                    # as in the document: minutes on a core
     python tools/repeated_answers.py --simulations 200  # a quick look

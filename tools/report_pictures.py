@@ -1,4 +1,4 @@
-"""Photographs parts of a report in headless Chromium, for docs/images/report-*.png; `make
+"""Take pictures of parts of a report in headless Chromium, for docs/images/report-*.png; `make
 report-pictures` runs it.
 
 python tools/report_pictures.py seeing=results/figlang_vlm blind=results/figlang_blind

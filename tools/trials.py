@@ -1,4 +1,4 @@
-"""Whether the quick tests of a module notice a fault in it: for tools/mutants.py."""
+"""Find out whether the quick tests of a module notice a fault in it, for tools/mutants.py."""
 
 from __future__ import annotations
 

@@ -245,8 +245,8 @@ def _score_run(
                 changed_tasks[name] = _evaluated(judged.task, {})
         if not changed_tasks:
             raise FigLangError(
-                f"{saved_run.path} stays as it is: its answers are read as when it was saved, and it"
-                " has no explanations to score, or no weights to score them with"
+                f"{saved_run.path} stays as it is: its answers are read as when it was saved, and"
+                " it has no explanations to score, or no weights to score them with"
             )
         results: _Results = list(write_run(saved_run, changed_tasks, partial_folder))
     return results, folder

@@ -100,16 +100,16 @@ class Benchmark:
         Raises:
             FigLangError: the module does not define what it must.
         """
-        required = OPTIONAL_MODULES[name]
+        declaration = OPTIONAL_MODULES[name]  # what such a module must define, and for whom
         path = f"{PACKAGE}.{self.name}.{name}"
         if find_spec(path) is None:
             return None
         module = import_module(path)
-        missing = [definition for definition in required.defines if not hasattr(module, definition)]
+        missing = [name for name in declaration.defines if not hasattr(module, name)]
         if missing:
             raise FigLangError(
-                f"{module.__file__} must define {', '.join(missing)}: {required.used_by} needs it."
-                " Define it there, or rename the file"
+                f"{module.__file__} must define {', '.join(missing)}: {declaration.used_by} needs"
+                " it. Define it there, or rename the file"
             )
         return module
 
@@ -258,6 +258,7 @@ def parse_request(text: object, key: str = "dataset_name") -> tuple[Benchmark, R
         request = Request.parse(str(text))
     except DataError:
         request = None
+    # It must have all keys, may have the optional ones, and no other.
     if request is None or not set(keys) <= set(request) <= {*keys, *optional_keys}:
         required_form = "".join(f",{key}=..." for key in keys)
         optional_form = "".join(f"[,{key}=...]" for key in optional_keys)

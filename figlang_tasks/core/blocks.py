@@ -77,12 +77,14 @@ def choose_blocks(
     settings = config.get(SETTINGS) or {}
     options = config.get(OPTIONS) or {}
 
+    # With its blocks for scores, is the model asked for scores of a kind that its class answers?
     score_blocks = _score_blocks_for(model_class)
     settings_block = _first_block(settings, (name, *score_blocks, DEFAULT))
     if _answers_score_request(model_class, _score_request(config, settings_block)):
         options_block = _first_block(options, (name, *score_blocks, DEFAULT))
         return ChosenBlocks(settings=settings_block, options=options_block, asks_for_scores=True)
 
+    # If not, it gets the blocks for words. These, too, ask for scores if the file asks every model.
     settings_block = _first_block(settings, (name, DEFAULT))
     asks_for_scores = _score_request(config, settings_block) is not None
     if pictures_first and not asks_for_scores:  # Scores are of one picture at a time.
@@ -134,7 +136,12 @@ def answers_words(model_class: type | None) -> bool:
 def with_blocks_as_default(config: TaskConfig, blocks: ChosenBlocks) -> dict[str, Any]:
     """A copy of a task file in which chosen blocks for scores replace ``default``.
 
-    The harness takes ``default`` for every model. Other blocks stay as they are.
+    The harness takes ``default`` for every model. A block of the model's own name, which the
+    harness finds itself, and ``pictures_first`` change nothing here.
+
+    Args:
+        config: the content of the task file.
+        blocks: the names of the chosen blocks.
     """
     changed = dict(config)
     for key, block in ((SETTINGS, blocks.settings), (OPTIONS, blocks.options)):
@@ -146,33 +153,50 @@ def with_blocks_as_default(config: TaskConfig, blocks: ChosenBlocks) -> dict[str
 def apply_blocks(task: Any, blocks: ChosenBlocks) -> None:
     """Change a task, which the harness has built with ``default``, to the chosen blocks.
 
-    Every results file holds the options that were chosen. For ``pictures_first``, ``prompt_hash``
-    says so too, because runs are compared by it.
+    A chosen block that is ``default``, or has the name of the model, changes nothing: the harness
+    has taken it already. Every results file holds the options that were chosen.
 
     Args:
         task: a ``ConfigurableTask`` of the harness.
+        blocks: the names of the chosen blocks.
+    """
+    if blocks.settings in _SCORE_BLOCKS:
+        _apply_score_settings(task.config, blocks.settings)
+    if blocks.options in _SCORE_BLOCKS:
+        _apply_score_options(task, blocks.options)
+    elif blocks.options == PICTURES_FIRST:
+        _apply_pictures_first(task)
+
+
+def _apply_score_settings(config: Any, block_name: str) -> None:
+    """Put a block of settings for scores over ``default``, and into the settings of requests."""
+    blocks = config.model_specific_generation_kwargs
+    config.model_specific_generation_kwargs = {**blocks, DEFAULT: blocks[block_name]}
+    config.generation_kwargs.update(blocks[block_name])
+
+
+def _apply_score_options(task: Any, block_name: str) -> None:
+    """Put a block of options for scores in place of ``default`` and of its values."""
+    options = task.config.lmms_eval_specific_kwargs
+    block = options[block_name]
+    # The harness has written the values of `default` beside the blocks, and there they are read.
+    without_default = {
+        key: value for key, value in options.items() if key not in options.get(DEFAULT, {})
+    }
+    _set_options(task, {**without_default, DEFAULT: block, **block})
+
+
+def _apply_pictures_first(task: Any) -> None:
+    """Add the options for models that read pictures first, and say so in ``prompt_hash``.
+
+    Runs are compared by that hash, and the prompt is another one.
     """
     config = task.config
-    if blocks.settings in _SCORE_BLOCKS:
-        settings = config.model_specific_generation_kwargs
-        config.model_specific_generation_kwargs = {**settings, DEFAULT: settings[blocks.settings]}
-        config.generation_kwargs.update(settings[blocks.settings])
-
-    if blocks.options in _SCORE_BLOCKS:
-        options = config.lmms_eval_specific_kwargs
-        block = options[blocks.options]
-        # The harness has written the values of `default` beside the blocks.
-        without_default = {
-            key: value for key, value in options.items() if key not in options.get(DEFAULT, {})
-        }
-        _set_options(task, {**without_default, DEFAULT: block, **block})
-
-    if blocks.options == PICTURES_FIRST:
-        options = config.lmms_eval_specific_kwargs
-        _set_options(task, {**options, **options[PICTURES_FIRST]})
-        if isinstance(config.metadata, dict):
-            prompt_hash = f"{config.metadata.get('prompt_hash')}+{PICTURES_FIRST}"
-            config.metadata = {**config.metadata, "prompt_hash": prompt_hash}
+    options = config.lmms_eval_specific_kwargs
+    _set_options(task, {**options, **options[PICTURES_FIRST]})
+    if isinstance(config.metadata, dict):
+        prompt_hash = f"{config.metadata.get('prompt_hash')}+{PICTURES_FIRST}"
+        config.metadata = {**config.metadata, "prompt_hash": prompt_hash}
 
 
 def _set_options(task: Any, options: Mapping[str, Any]) -> None:
@@ -182,11 +206,15 @@ def _set_options(task: Any, options: Mapping[str, Any]) -> None:
 
 
 def options_by_block(config: TaskConfig) -> list[dict[str, Any]]:
-    """The options that models get from a task file, one dict for each case, as the harness merges.
+    """The options that models may get from a task file: one dict for each block, and for none.
 
-    ``default``, and a block that may take its place, overrides what stands outside of blocks. A
-    block with the name of a model stands alone. If there is no ``default``, models without a block
-    get what stands outside.
+    Options also stand outside of blocks: in ``{"prompt": "v1", "default": {"num_shots": 4}}`` the
+    option ``prompt`` does. As the harness merges, a block ``default`` or for scores overrides them,
+    and ``pictures_first`` overrides those of ``default`` too. A block with the name of a model
+    stands alone. If there is no ``default``, models without a block get what stands outside.
+
+    Args:
+        config: the content of the task file. Its key ``model``, if it has one, is the model's name.
     """
     options = config.get(OPTIONS) or {}
     blocks: dict[str, Mapping[str, Any]] = {}
@@ -205,7 +233,7 @@ def options_by_block(config: TaskConfig) -> list[dict[str, Any]]:
             options_of_cases.append({**outside, **blocks.get(DEFAULT, {}), **block})
         else:
             options_of_cases.append(dict(block))
-    if DEFAULT not in blocks:
+    if DEFAULT not in blocks:  # then a model without a block gets what stands outside
         is_for_model_without_block = config.get("model") not in (None, *blocks)
         if outside or is_for_model_without_block or not blocks:
             options_of_cases.append(outside)

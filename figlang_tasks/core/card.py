@@ -122,7 +122,7 @@ def clip(text: object, most: int = _LONGEST) -> str:
 def no_choice(record: Record) -> tuple[str, bool]:
     """What a card shows for a record without a choice, and whether the model has answered.
 
-    A model whose scores tie has answered.
+    That is ``("none: a tie", True)`` for scores that tie, and ``("none", False)`` for all others.
     """
     if record["status"] == "scores":
         return "none: a tie", True
@@ -172,5 +172,5 @@ def plain_answer(record: Record, answer_field: str) -> Answer:
     if "gold" in record:
         answer_outcome = outcome(predicted == record["gold"], is_answered)
     else:
-        answer_outcome = outcome(False, is_answered, otherwise=OPEN)
+        answer_outcome = outcome(False, is_answered, otherwise=OPEN)  # neither right nor wrong
     return {"predicted": predicted if is_answered else "none", "outcome": answer_outcome}

@@ -254,16 +254,20 @@ def _error_message(error: object) -> str:
 
 
 def _text_and_refusal(message: _Message, server: str) -> tuple[str, str]:
-    """The text of a message, and ``refusal`` if that is a refusal, else "".
+    """The text of a message and "", or the words of a refusal and ``refusal``.
+
+    The content of a message is a text, nothing (None, then the text is ""), or a list of parts:
+    ``[{"type": "text", "text": "B"}]``.
 
     Raises:
         NoText: the content is no text, and there is no refusal.
     """
     content = message.content
     refusal = message.refusal
-    unreadable: list[object] = []
+    unreadable: list[object] = []  # what stands in the content and is no text
     if isinstance(content, list):
         unreadable = [part for part in content if not _is_known(part)]
+        # A part {"type": "refusal", "refusal": "I cannot ..."} has its words under that key.
         refusal = refusal or _text_of_parts(content, {"refusal": "refusal"})
         content = _text_of_parts(content, _TEXT_FIELDS)
     elif content is not None and not isinstance(content, str):
@@ -294,11 +298,11 @@ def _is_known(part: object) -> bool:
 
 
 def _text_of_parts(parts: list[object], field_by_type: Mapping[str, str]) -> str:
-    """The texts of the parts of some types, joined.
+    """The texts of the parts of some types, joined; parts of other types are left out.
 
     Args:
         parts: the parts of a content.
-        field_by_type: the field with the text, for each of the types.
+        field_by_type: the field with the text, for each of the types, such as `_TEXT_FIELDS`.
     """
     texts: list[str] = []
     for part in parts:
@@ -342,7 +346,8 @@ _VERSION = re.compile(r"[-@:](?:\d{3,8}(?:-\d\d){0,2}|latest|free)")
 def is_same_model(requested: str, served: str) -> bool:
     """Whether two names are of one model, of which one may have a date, a version or an owner more.
 
-    The order of the names does not matter.
+    So are ``gpt-4o`` and ``gpt-4o-2024-08-06``, or ``Qwen/Qwen3`` and ``qwen3:latest``. The order
+    of the names does not matter.
     """
     names = [requested.casefold().rstrip("/"), served.casefold().rstrip("/")]
     # Owners (OWNER/NAME) are compared only if both names have one.
@@ -351,6 +356,7 @@ def is_same_model(requested: str, served: str) -> bool:
     shorter, longer = sorted(names, key=len)
     if shorter == longer:
         return True
+    # All that the longer name has behind the shorter one must be a version.
     return longer.startswith(shorter) and _VERSION.fullmatch(longer, len(shorter)) is not None
 
 
@@ -361,7 +367,12 @@ class ModelNames:
         self._has_warned = False
 
     def check(self, requested: object, reply: ChatReply) -> None:
-        """Compare the model's name in a request with that in the reply, if the reply has one."""
+        """Warn, once in a run, if a reply names another model than its request.
+
+        Args:
+            requested: the model's name in the request.
+            reply: the reply; one that names no model is not checked.
+        """
         if self._has_warned or not reply.served_by:
             return
         if is_same_model(str(requested), reply.served_by):

@@ -37,11 +37,12 @@ class DataCheck(NamedTuple):
 
 
 def data_requests(benchmark: Benchmark, requests: Iterable[Request]) -> list[Request]:
-    """The parts of the published data that tasks ask for, and its other splits, each once.
+    """One request for each part of the published data: those that tasks ask for, and other splits.
 
     Args:
         benchmark: the benchmark.
-        requests: those of its tasks. Their optional parameters are left out.
+        requests: those of its tasks. Their optional parameters are left out, and so are requests
+            for other datasets than the published one.
     """
     source = benchmark.source
     parts: dict[Request, None] = {}  # an ordered set
@@ -49,7 +50,7 @@ def data_requests(benchmark: Benchmark, requests: Iterable[Request]) -> list[Req
         if request.dataset == source.name:
             parameters = {key: request[key] for key in benchmark.keys}
             parts[Request.of(source.name, **parameters)] = None
-    if benchmark.keys == ("split",):
+    if benchmark.keys == ("split",):  # its parts are splits, and all are declared
         for split in source.splits:
             parts[Request.of(source.name, split=split)] = None
     return list(parts)
@@ -85,7 +86,8 @@ def check(benchmark: Benchmark, requests: Iterable[Request]) -> DataCheck:
 
     faults = findings.faults
     missing = findings.missing
-    if all(row.remark == _NOT_HERE for row in findings.rows):
+    is_nothing_here = all(row.remark == _NOT_HERE for row in findings.rows)
+    if is_nothing_here:
         faults = [*faults, *missing]
         missing = {}
     faults = list(dict.fromkeys(faults))
@@ -133,18 +135,20 @@ class _Findings:
 
 
 def _check_part(benchmark: Benchmark, request: Request, findings: _Findings) -> None:
-    """Load a part of the data as a run does, and add what comes of it to the findings."""
+    """Load a part of the data as a run does; add its table row and its faults to the findings."""
     rows_here = "-"
     published_rows = str(benchmark.rows(request) or "-")
     remark = ""
     try:
         documents = benchmark.documents(request, check_images=True)
         rows_here = str(count_rows(documents))
-        if hub.USER_ROWS in documents[:1].get("revision", ()):
+        # A list with the revision of the first row; empty where documents have no such column.
+        revision_of_first_row = documents[:1].get("revision", ())
+        if hub.USER_ROWS in revision_of_first_row:
             findings.has_user_rows = True
             published_rows = "-"
             remark = "rows of your own: no published results are shown with them"
-        elif rows_here != published_rows:
+        elif rows_here != published_rows:  # The remark says which rows these are.
             remark = DataId.parse(documents[0]["data"]).name
     except PartMissing as error:
         findings.missing.setdefault(str(error), []).append(" ".join(request.values()))
@@ -162,6 +166,7 @@ def _check_other_files(benchmark: Benchmark, findings: _Findings) -> None:
         if module is not None:
             findings.faults += map(str, module.check())
     except PartMissing as error:
+        # Unless a part lacks the same, in which case the message names that part.
         findings.missing.setdefault(str(error), ["pictures"])
     except DataError as error:
         findings.faults += error.faults or [str(error)]

@@ -46,6 +46,8 @@ def model_commit(
             error = raised  # the cache may still know the commit
 
     commit = cached_commit(repository, revision, cache_dir)
+    # It has answered that it does not give the repository. Others are a server's own fault (5xx),
+    # or no answer at all.
     has_answered = isinstance(error, errors.HfHubHTTPError) and error.response.status_code < 500
     if commit is None and is_required and not has_answered:
         raise FigLangError(

@@ -63,7 +63,7 @@ class DataId:
                 f"{reprlib.repr(text)} does not name data: it must be dataset/part:digest or "
                 "dataset/part@revision:digest"
             )
-        return DataId(**match.groupdict())
+        return DataId(**match.groupdict())  # the groups have the names of the fields
 
     @property
     def name(self) -> str:

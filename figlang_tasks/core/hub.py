@@ -151,7 +151,10 @@ def local_folder(source: Source) -> Path | None:
 
 
 def snapshot(source: Source, patterns: Sequence[str] = ()) -> Snapshot:
-    """The files of a dataset: from ``FIGLANG_DATA_DIR``, this package, or the hub.
+    """The files of a dataset: from the first of ``FIGLANG_DATA_DIR``, this package and the hub.
+
+    A folder of the user's in ``FIGLANG_DATA_DIR`` comes before all others; a warning says if the
+    variable is set and has no such folder.
 
     Args:
         source: the dataset.
@@ -174,30 +177,39 @@ def snapshot(source: Source, patterns: Sequence[str] = ()) -> Snapshot:
     if source.folder is not None:
         return Snapshot(source.folder, "package")
     if source.repository is None:
-        message = (
-            f"{source.name} is not on the hub: put its files into a folder {source.name} and set "
-            f"{DATA_DIR_VARIABLE} to the folder above it"
-        )
-        if source.bring:
-            message += f"; to make them: {source.bring}"
-        raise DataError(message)
+        raise _no_release_error(source)
     return _download(source, source.repository, patterns)
 
 
+def _no_release_error(source: Source) -> DataError:
+    """The error for a dataset without release, of which there is no folder."""
+    message = (
+        f"{source.name} is not on the hub: put its files into a folder {source.name} and set "
+        f"{DATA_DIR_VARIABLE} to the folder above it"
+    )
+    if source.bring:
+        message += f"; to make them: {source.bring}"
+    return DataError(message)
+
+
 def _download(source: Source, repository: str, patterns: Sequence[str]) -> Snapshot:
-    """The files of a dataset of the hub, downloaded where they match a pattern and are not here."""
+    """The files of a dataset of the hub; those that match a pattern and are missing are downloaded.
+
+    Without patterns, or where the hub refuses, only what is on this machine is taken.
+    """
     from huggingface_hub import errors, snapshot_download
 
     revision = source.wanted_revision
     logger.info(f"figlang_tasks: {source.name} from {repository}@{revision}")
     refusal_error = refusal(repository) if patterns else None
+    is_local = not patterns or refusal_error is not None
     try:
         folder = snapshot_download(
             repository,
             repo_type="dataset",
             revision=revision,
             allow_patterns=[*patterns],
-            local_files_only=refusal_error is not None or not patterns,
+            local_files_only=is_local,
         )
     except errors.RevisionNotFoundError as error:
         is_pinned = bool(os.environ.get(source.pin_variable))
@@ -219,11 +231,14 @@ def _download(source: Source, repository: str, patterns: Sequence[str]) -> Snaps
 
 
 def _reason(source: Source, revision: str, error: Exception) -> str:
-    """Why a dataset could not be downloaded, and what to do: the beginning of a sentence."""
+    """Why a dataset could not be downloaded, and what to do: the beginning of a sentence.
+
+    The cache cannot be written, the hub refuses access, or anything else.
+    """
     from huggingface_hub import constants, errors
 
     http_error: errors.HfHubHTTPError | None = None
-    for cause in (error, error.__cause__, error.__context__):
+    for cause in (error, error.__cause__, error.__context__):  # the hub's client wraps errors
         if isinstance(cause, OSError):
             remedy = remedy_of_writing(cause)
             if remedy:
@@ -236,8 +251,11 @@ def _reason(source: Source, revision: str, error: Exception) -> str:
 
     if http_error is None:
         return not_here(f"{source.repository}@{revision}", error)
-    is_refused = http_error.response.status_code == 401
-    if not is_refused and not isinstance(http_error, errors.RepositoryNotFoundError):
+    # The hub may say "not found" of what one may not see. A GatedRepoError is a kind of that.
+    is_refused = http_error.response.status_code == 401 or isinstance(
+        http_error, errors.RepositoryNotFoundError
+    )
+    if not is_refused:
         return not_here(f"{source.repository}@{revision}", http_error)
     if isinstance(http_error, errors.GatedRepoError):
         refusal_reason = "the dataset is gated. Accept its conditions on"

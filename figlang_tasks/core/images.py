@@ -193,7 +193,7 @@ def _decoded(
         if is_reduced:
             image.draft("RGB", (image.width // 8 or 1, image.height // 8 or 1))
         # The first frame of a GIF file may fill only a part of the picture. The rest is then
-        # transparent, but Pillow gives it the colour 0.
+        # transparent, but Pillow gives it the colour 0. Entry 1 of a tile is the box that it fills.
         frame = image.tile[0][1] if image.format == "GIF" and image.tile else None
         image.load()
         turn = _turn(image)
@@ -237,6 +237,7 @@ def _eight_bits(image: Image.Image) -> Image.Image:
     Pillow's own conversion would make all values above 255 white.
     """
     grey_16_bits = image.convert("I")
+    # 65535 / 257 is 255. In this mode, `point` takes only functions that multiply or add.
     grey = grey_16_bits.point(lambda value: value * (1 / 257)).convert("L")
     transparent = image.info.get("transparency")
     if transparent is not None:
@@ -257,7 +258,8 @@ def _strict_pillow() -> Iterator[None]:
         yield
     finally:
         with _LOCK:
-            # Threads may end in any order; the last one to end takes the first one's setting.
+            # Threads may end in any order. Each takes the last entry off, so that the first entry,
+            # the setting before all of them, is left to the last thread to end.
             setting_before = _settings_before.pop()
             if not _settings_before:
                 ImageFile.LOAD_TRUNCATED_IMAGES = setting_before
@@ -268,7 +270,7 @@ def _content(cell: ImageCell, location: str, dataset: str | None) -> tuple[bytes
 
     Arguments and errors are those of `check`.
     """
-    cell = cell or {}
+    cell = cell or {}  # None is a row without a picture
     if cell.get("bytes") is not None:
         return cell["bytes"], None
     path = cell.get("path")

@@ -49,7 +49,10 @@ def documents(**settings: Any) -> dict[str, datasets.Dataset]:
 
 
 def _documents(settings: Mapping[str, Any]) -> datasets.Dataset:
-    """The checked documents of a task, with a column ``num_shots`` if it shows exemplars.
+    """The checked documents of a task, without pictures.
+
+    If the task shows exemplars, the column ``num_shots`` says how many. This is our name for what
+    lm-eval calls ``num_fewshot``.
 
     Raises:
         DataError, ValueError: an option is missing or wrong, or the data is.
@@ -60,12 +63,15 @@ def _documents(settings: Mapping[str, Any]) -> datasets.Dataset:
     request = request_of(options)
     docs = benchmark.documents(request)
     if "image" in docs.column_names:
+        # Tasks with a description of the picture can do without it.
         if "description" not in docs.column_names:
             raise ValueError(f"{request}: its tasks show pictures, and lm-eval shows none")
         docs = docs.remove_columns("image")
     task = benchmark.task_for(request)
     if task.preflight is not None:
         task_options = {"num_shots": num_shots} if num_shots else {}
+        # `needs_scorer` makes the missing weights of a scorer an error: lm-eval would leave
+        # metrics out, and end with status 0.
         task.preflight({"lmms_eval_specific_kwargs": task_options, "needs_scorer": True}, request)
     if num_shots:
         docs = docs.add_column("num_shots", [num_shots] * len(docs))
@@ -82,7 +88,7 @@ def request_of(dataset_kwargs: Mapping[str, object]) -> Request:
 
 
 def _options(settings: Mapping[str, Any], benchmark: Benchmark) -> dict[str, Any]:
-    """The options of a task among all that lm-eval passes.
+    """The options of a task among all that lm-eval passes; other names are left out.
 
     Raises:
         ValueError: a required option is missing, or a name looks like a misspelt option.

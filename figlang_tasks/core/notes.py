@@ -54,6 +54,8 @@ def text_of(answer: object) -> str:
     """The text of a model's answer; if it is no text, the text for a failed request.
 
     An API gives no text (``content: null``) if a model has thought until its tokens were spent.
+    Where a class of the harness has put a message of its own in place of an empty answer, or of one
+    that is no text, the text for a failed request takes its place.
     """
     if not isinstance(answer, str):
         return _answer_of_type(type(answer).__name__)
@@ -61,7 +63,7 @@ def text_of(answer: object) -> str:
         return empty_answer("length" if "MAX_TOKENS" in answer else "stop")
     content_is_no_text = _CONTENT_IS_NO_TEXT.fullmatch(answer)
     if content_is_no_text is not None:
-        return _answer_of_type(content_is_no_text[1])
+        return _answer_of_type(content_is_no_text[1])  # "NoneType" in the message
     return answer
 
 
@@ -113,7 +115,8 @@ def refused_request(reason: str, words: str) -> str:
 def is_refusal(text: object) -> bool:
     """Whether a text stands in place of an answer that was refused.
 
-    A JSON object holds the answers of several rounds; then the last answer decides.
+    A task in rounds has a JSON object of answers, ``{"scene_graph": "...", "answer": "..."}``. Then
+    the last answer decides.
     """
     if not isinstance(text, str):
         return False
@@ -127,14 +130,16 @@ def is_refusal(text: object) -> bool:
 
 
 def is_no_answer(text: object) -> bool:
-    """Whether a text of the harness stands in place of an answer.
+    """Whether a text stands in place of an answer that is missing; a refusal is none of these.
 
-    A JSON object holds the answers of several rounds; then one missing answer is enough.
+    A task in rounds has a JSON object of answers, ``{"scene_graph": "...", "answer": "..."}``. Then
+    one missing answer is enough.
     """
     if not isinstance(text, str):
         return False
     if text.startswith(_NO_ANSWER_BEGINNINGS) or _CONTENT_IS_NO_TEXT.fullmatch(text):
         return True
+    # The text is not parsed: a value of the object begins behind `": "`.
     return text.startswith("{") and any(
         f'": "{beginning}' in text for beginning in _NO_ANSWER_BEGINNINGS
     )

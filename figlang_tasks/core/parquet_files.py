@@ -87,14 +87,14 @@ def _load(files: Sequence[Path], location: str) -> datasets.Dataset:
         rows = datasets.load_dataset(
             "parquet",
             data_files=[str(path) for path in files],
-            split="train",
+            split="train",  # the name that `datasets` gives to files without splits
             verification_mode="no_checks",
         )
         # Without this, a text that is not UTF-8 is an error only when its row is read.
         rows.data.validate(full=True)
     except (datasets.exceptions.DatasetGenerationError, OSError, ValueError) as error:
-        cause = error.__cause__ or error
-        if _is_of_the_cache(cause, files):
+        cause = error.__cause__ or error  # `datasets` wraps errors in a DatasetGenerationError
+        if _is_of_writing_the_cache(cause, files):
             remedy = "set HF_DATASETS_CACHE to another folder"
             writing_remedy = remedy_of_writing(cause)
             if writing_remedy:
@@ -128,14 +128,24 @@ def _is_plain(feature: object) -> bool:
     return isinstance(feature, datasets.Value | datasets.ClassLabel)
 
 
+# A folder of the cache cannot be made: a file stands in its place, its name is too long, or links
+# form a circle.
 _NO_FOLDER_ERRORS = (errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP)
 
 
-def _is_of_the_cache(error: BaseException, files: Sequence[Path]) -> bool:
-    """Whether an error of loading files is one of writing the cache, not of reading the files."""
+def _is_of_writing_the_cache(error: BaseException, files: Sequence[Path]) -> bool:
+    """Whether an error of loading files is one of writing the cache, not of reading the files.
+
+    Args:
+        error: the error, or its cause where `datasets` has wrapped it.
+        files: those that were loaded.
+    """
     if not isinstance(error, OSError):
         return False
     failed_path = getattr(error, "filename", None)
     if failed_path is not None and Path(failed_path) in files:
         return False
-    return bool(remedy_of_writing(error)) or error.errno in _NO_FOLDER_ERRORS
+    # An error that names none of the files is judged by its kind: there is no room, no right to
+    # write, or a folder cannot be made.
+    has_no_room_or_right = remedy_of_writing(error) != ""
+    return has_no_room_or_right or error.errno in _NO_FOLDER_ERRORS

@@ -81,10 +81,13 @@ class _Chunk(NamedTuple):
 
 
 def _png(data: bytes) -> bytes:
-    """The bytes of a PNG file with the chunks of its pixels and its orientation alone."""
-    header = _Chunk(b"", b"")
+    """The bytes of a PNG file with the chunks of its pixels and its orientation alone.
+
+    The errors are those of `without_metadata`.
+    """
+    header = _Chunk(b"", b"")  # IHDR, the first chunk of a file that is whole
     pixel_chunks: list[bytes] = []
-    pixel_types: set[bytes] = set()
+    pixel_types: set[bytes] = set()  # types of the chunks in `pixel_chunks`
     orientation_chunks: dict[bytes, bytes] = {}  # by keyword; the last one of each counts
     for chunk in _chunks(data):
         if chunk.type not in _PIXEL_CHUNKS:
@@ -98,14 +101,14 @@ def _png(data: bytes) -> bytes:
         if chunk.type == b"IHDR":
             header = chunk
         elif chunk.type == b"tRNS":
-            # As in libpng, the first one counts, and none behind the pixels.
-            if not pixel_types.isdisjoint((b"tRNS", b"IDAT")):
+            # As in libpng, the first one counts, and none behind the pixels (IDAT).
+            if b"tRNS" in pixel_types or b"IDAT" in pixel_types:
                 continue
             chunk = _with_sample_of_8_bits(chunk, header)
         pixel_chunks.append(chunk.encoded)
         pixel_types.add(chunk.type)
 
-    has_palette_colours = header.content[9:10] == bytes([_PALETTE])
+    has_palette_colours = header.content[9:10] == bytes([_PALETTE])  # byte 9 is the colour type
     if has_palette_colours and b"PLTE" not in pixel_types:
         # Pillow would make a black picture of it.
         raise SyntaxError("broken PNG file (it has no palette)")
@@ -119,6 +122,7 @@ def _chunks(data: bytes) -> Iterator[_Chunk]:
     start = len(_PNG)
     chunk_type = b""
     while start + 8 <= len(data) and chunk_type != b"IEND":
+        # 4 bytes of length, 4 of type, the content, and 4 of checksum.
         length, chunk_type = struct.unpack_from(">I4s", data, start)
         end = start + 12 + length
         yield _Chunk(chunk_type, data[start:end])
@@ -126,9 +130,9 @@ def _chunks(data: bytes) -> Iterator[_Chunk]:
 
 
 def _orientation_keyword(chunk: _Chunk) -> bytes:
-    """The keyword of a chunk that may hold the orientation: ``eXIf``, or that of a text.
+    """The keyword of a chunk that may hold the orientation: ``eXIf``, or the key of its text.
 
-    Empty for other chunks.
+    ``b""`` for other chunks.
     """
     if chunk.type == b"eXIf":
         return chunk.type
@@ -139,7 +143,7 @@ def _orientation_keyword(chunk: _Chunk) -> bytes:
 
 
 def _is_readable(chunk: _Chunk, header: _Chunk) -> bool:
-    """Whether Pillow opens a file with the header and this chunk."""
+    """Whether Pillow opens a PNG file that has this chunk, its header, and no pixels."""
     if not chunk.is_intact:
         return False
     end = struct.pack(">I4sI", 0, b"IEND", zlib.crc32(b"IEND"))
@@ -152,15 +156,18 @@ def _is_readable(chunk: _Chunk, header: _Chunk) -> bool:
 
 
 def _with_sample_of_8_bits(chunk: _Chunk, header: _Chunk) -> _Chunk:
-    """The transparent colour (tRNS) in 8 bits, as Pillow gives all colours but grey of 16 bits.
+    """The chunk of the transparent colour (tRNS), with samples that fit Pillow's pixels of 8 bits.
 
-    Pillow itself compares the sample of the file, of 2, 4 or 16 bits, with a pixel of 8 bits.
+    Pillow gives all pixels in 8 bits, but for grey of 16 bits. It would compare them with samples
+    as they stand in the file, of 2, 4 or 16 bits.
     """
+    # Bytes 8 and 9 of IHDR are the bits of a sample and the colour type. Without IHDR, both are 0
+    # here, and the chunk stays as it is.
     depth, colour_type = header.content[8:10] or b"\0\0"
     sample_count = len(chunk.content) // 2  # each has 2 bytes, whatever the depth
     samples = struct.unpack(f">{sample_count}H", chunk.content[: sample_count * 2])
     if colour_type == _GREY and depth in (2, 4):
-        largest = (1 << depth) - 1
+        largest = (1 << depth) - 1  # 3 or 15
         scale = 255 // largest
         samples = tuple((sample & largest) * scale for sample in samples)
     elif colour_type == _RGB and depth == 16:
@@ -192,11 +199,12 @@ JFIF and Adobe decide on the colours, Exif and XMP (``xap``) have the orientatio
 def _jpeg(data: bytes) -> bytes:
     """The bytes of a JPEG file without comments, and with the application segments that count.
 
-    Each segment before the pixels is 0xFF, a marker, and the length of the rest in two bytes. From
-    the first one that is not, everything is kept.
+    Each segment before the pixels is 0xFF, a marker, and the length of the rest in two bytes, which
+    counts these two. From the first one that is not of this form, or begins the pixels (`_SCAN`),
+    everything is kept.
     """
     kept_segments = [_JPEG]
-    start = 2
+    start = len(_JPEG)
     while start + 4 <= len(data) and data[start] == 0xFF:
         marker = data[start + 1]
         end = start + 2 + int.from_bytes(data[start + 2 : start + 4], "big")
@@ -210,11 +218,12 @@ def _jpeg(data: bytes) -> bytes:
 
 
 def _is_metadata(marker: int, content: bytes) -> bool:
-    """Whether a segment of a JPEG file has neither to do with the pixels nor the orientation."""
+    """Whether a segment of a JPEG file has to do with neither the pixels nor the orientation."""
     if marker == _COMMENT:
         return True
     if marker not in _APPLICATION_MARKERS:
         return False
+    # Other programs write segments with the same markers, which begin otherwise.
     for beginning, least_length in _KEPT_APPLICATIONS.get(marker, ()):
         if content.startswith(beginning) and len(content) >= least_length:
             return False
@@ -233,7 +242,7 @@ def _webp(data: bytes) -> bytes:
     The header has their total length, because libwebp refuses a file that is shorter.
     """
     kept_chunks = [_WEBP]
-    start = 12
+    start = 12  # behind _RIFF, the length of the file, and _WEBP
     while start + 8 <= len(data):
         chunk_type, length = struct.unpack_from("<4sI", data, start)
         end = start + 8 + length + length % 2  # padded to an even length

@@ -23,17 +23,23 @@ _OWNER = (
     r"|deepseek|openrouter|replicate|nvidia|perplexity|xai|dashscope"
 )
 _NAME = (
-    rf"(?i:[\w-]*(?:(?:{_OWNER})[_-]?(?:keys?|token)|password|passwd|passphrase|authorization|credentials?)"
-    r"|[\w-]*[_-]secret|[\w-]*client_?secret|-{0,2}(?:token|secret|auth))(?:_?\d+)?"
-    r"|(?:[A-Z\d_]*_)?(?:KEY|TOKEN|SECRET|PASS)"  # of an environment variable
+    r"(?i:"
+    rf"[\w-]*(?:(?:{_OWNER})[_-]?(?:keys?|token)"  # api_key, my_hf_token
+    r"|password|passwd|passphrase|authorization|credentials?)"  # db_password
+    r"|[\w-]*[_-]secret|[\w-]*client_?secret"  # app-secret, clientsecret
+    r"|-{0,2}(?:token|secret|auth))"  # token, --auth
+    r"(?:_?\d+)?"  # api_key_2
+    r"|(?:[A-Z\d_]*_)?(?:KEY|TOKEN|SECRET|PASS)"  # SMTP_PASS, of an environment variable
 )
 _SEPARATOR = r"(?::=|=>|[=:])"
 # The sign in YAML before a value that stands in the next line, or in a list.
 _YAML_SIGN = r"(?:(?:-|[|>][+-]?)\s+)?"
 _VALUE = (
-    r"""\\+["'][^"'\\]*(?:\\+["'])?"""  # JSON in a text of JSON
-    r"""|[bfru]{0,2}"(?:\\.|[^"\\])*"?|[bfru]{0,2}'(?:\\.|[^'\\])*'?|\w{0,30}[(\[{][^)\]}]*[)\]}]?"""
-    r"""|(?:(?:Bearer|Basic|Token)\s+)?[^\s,;&"'{}]+"""
+    r"""\\+["'][^"'\\]*(?:\\+["'])?"""  # \"abc\": JSON in a text of JSON
+    r"""|[bfru]{0,2}"(?:\\.|[^"\\])*"?"""  # "abc", or b"abc" in Python
+    r"""|[bfru]{0,2}'(?:\\.|[^'\\])*'?"""  # 'abc'
+    r"""|\w{0,30}[(\[{][^)\]}]*[)\]}]?"""  # ["abc", "def"] or SecretStr(...)
+    r"""|(?:(?:Bearer|Basic|Token)\s+)?[^\s,;&"'{}]+"""  # abc, or Bearer abc
 )
 _IN_ADDRESS = r"(?<=[?&])(?i:key|sig|x-amz-signature|x-goog-signature)="
 # What looks like a named secret but is prose: "token: the" and "unexpected token: name".
@@ -43,18 +49,26 @@ _START = r"(?:(?<![\w-])|(?<=\\[nrt]))"
 _SECRET_NAME = re.compile(_NAME)
 _NAMED = re.compile(
     rf"""{_START}(?!{_PROSE})"""
-    rf"""(?P<name>(?:{_NAME})(?:\\*["']\s*(?:{_SEPARATOR}|,)|>|\s*{_SEPARATOR}|%3[AaDd])\s*{_YAML_SIGN}"""
-    rf"""|(?=--)(?:{_NAME})\s+|{_IN_ADDRESS})"""
+    rf"""(?P<name>(?:{_NAME})"""  # The group "name" has what stands before the value:
+    r"""(?:"""
+    rf"""\\*["']\s*(?:{_SEPARATOR}|,)"""  # "api_key": in JSON, or 'api_key',
+    rf"""|>|\s*{_SEPARATOR}|%3[AaDd]"""  # api_key> in XML, api_key =, api_key%3D in an address
+    rf""")\s*{_YAML_SIGN}"""
+    rf"""|(?=--)(?:{_NAME})\s+"""  # --api-key abc
+    rf"""|{_IN_ADDRESS})"""  # ?key=abc
     rf"""(?!\\*["']?\[REDACTED\])(?P<value>{_VALUE})""",
     re.DOTALL,
 )
 _TOKEN = re.compile(
-    r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))(?:"
-    r"(?:hf|hf_jwt|hf_oauth|gh[oprsu]|npm|tgp_v1)_(?:[A-Za-z0-9]{30,}|(?=[A-Za-z]{0,100}\d)[A-Za-z0-9]{16,})[\w-]*"
-    r"|(?:c?sk-|pk-|sk_live_|gsk_|r8_|xai-|glpat-|pplx-|nvapi-|xox[abeprs]-|github_pat_|AIza|ya29\.)"
+    r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))(?:"  # Where (?=...\d) stands, a token has a digit.
+    r"(?:hf|hf_jwt|hf_oauth|gh[oprsu]|npm|tgp_v1)_"  # Hugging Face, GitHub, npm, Together
+    r"(?:[A-Za-z0-9]{30,}|(?=[A-Za-z]{0,100}\d)[A-Za-z0-9]{16,})[\w-]*"
+    # How keys of OpenAI and of others begin
+    r"|(?:c?sk-|pk-|sk_live_|gsk_|r8_|xai-|glpat-|pplx-|nvapi-|xox[abeprs]-|github_pat_"
+    r"|AIza|ya29\.)"
     r"(?=[\w-]{0,100}\d)[\w-]{16,}"
-    r"|A[KS]IA[A-Z\d]{16}"
-    r"|(?:[Bb]earer|Basic)\s+(?=[\w.~+/=-]{0,100}\d)[\w.~+/=-]{8,}"
+    r"|A[KS]IA[A-Z\d]{16}"  # Amazon's access keys
+    r"|(?:[Bb]earer|Basic)\s+(?=[\w.~+/=-]{0,100}\d)[\w.~+/=-]{8,}"  # a header of HTTP
     r"|eyJ[\w-]{8,500}\.eyJ[\w.-]+"  # a JSON Web Token
     r"|(?<=-----BEGIN )[A-Z ]{0,20}PRIVATE KEY-----[^-]*)"
 )
@@ -82,6 +96,7 @@ def remember(model_args: object) -> None:
             if is_secret_name(str(name)):
                 given_secrets.add(str(value))
     else:
+        # In "pretrained=x,api_key='abc'" the pattern finds "api_key=" (name) and "'abc'" (value).
         for argument in _NAMED.finditer(str(model_args)):
             given_secrets.add(argument["value"].strip("\"'"))
 
@@ -120,7 +135,9 @@ def _hide(value: Any, secrets: re.Pattern[str], by_name: bool) -> Any:
     Args:
         value: as in `redacted`.
         secrets: the pattern of the known secrets.
-        by_name: whether what has a secret's name is hidden, whatever it is.
+        by_name: whether values with the name of a secret are hidden too, users and passwords in
+            addresses as well, and other objects than texts and numbers become texts. If not, only
+            known secrets and tokens are hidden.
     """
     if isinstance(value, Mapping):
         entries: dict[Any, Any] = {}
@@ -140,30 +157,37 @@ def _hide(value: Any, secrets: re.Pattern[str], by_name: bool) -> Any:
     text = secrets.sub(HIDDEN, value)
     text = _TOKEN.sub(HIDDEN, text)
     if by_name:
-        text = _NAMED.sub(rf"\g<name>{HIDDEN}", text)
+        text = _NAMED.sub(rf"\g<name>{HIDDEN}", text)  # "api_key=abc" to "api_key=[REDACTED]"
         text = _USER_IN_ADDRESS.sub(f"{HIDDEN}@", text)
     return text
 
 
 def _secrets_pattern() -> re.Pattern[str]:
-    """A pattern of the secrets in the environment and among the arguments of models."""
-    secrets = set(given_secrets)
+    """A pattern of the secrets in the environment and among the arguments of models.
+
+    Values that are too short, or words, are left out (`_NO_SECRET`).
+    """
+    values = set(given_secrets)
     for name, value in os.environ.items():
         if is_secret_name(name):
-            secrets.add(value)
+            values.add(value)
     return _pattern_of_values(
-        frozenset(secret for secret in secrets if not _NO_SECRET.fullmatch(secret))
+        frozenset(value for value in values if not _NO_SECRET.fullmatch(value))
     )
 
 
 @lru_cache(maxsize=4)
 def _pattern_of_values(secrets: frozenset[str]) -> re.Pattern[str]:
-    """A pattern of secrets, each whole or truncated; of none, a pattern that matches nothing."""
+    """A pattern of secrets; without secrets, a pattern that matches nothing.
+
+    Also of truncated ones: the first `_BEGINNING` characters of a secret, and what follows them.
+    """
     patterns: list[str] = []
     # The longest first, because a shorter one may be the beginning of it.
     for secret in sorted(secrets, key=len, reverse=True):
         patterns.append(re.escape(secret))
         beginning = secret[:_BEGINNING]
+        # A beginning that is a word, a path or an address would hide that everywhere.
         if _NO_WORD.fullmatch(beginning):
             patterns.append(re.escape(beginning) + r"[\w+=/-]*")
     return re.compile("|".join(patterns) or "(?!)")

@@ -57,11 +57,11 @@ _Progressing = TypeVar("_Progressing")
 def read_rows(
     path: Path, required: Sequence[str] = (), most_bytes: int = files.MOST_BYTES
 ) -> Iterator[tuple[str, RowOrFault]]:
-    """Read a ``.csv``, ``.tsv`` or JSON Lines file: the location of each row, and its cells.
+    """Read a ``.csv``, ``.tsv`` or JSON Lines file: pairs of a row's location and its cells.
 
     A location is for messages: ``rows.csv, line 3``. In place of its cells, a row that is not valid
     has a text that says what is wrong. Where the rest of a CSV file cannot be read (its encoding,
-    its header, an open quote), nothing follows.
+    its header, an open quote), nothing follows. Files of other names are read as JSON Lines.
 
     Args:
         path: the file.
@@ -79,7 +79,7 @@ def read_rows(
         if isinstance(row, str):
             yield location, row
         else:
-            yield location, _missing_columns(row, required) or row
+            yield location, _missing_columns(row, required) or row  # "" if it has all
 
 
 def content_of(path: Path, most_bytes: int = files.MOST_BYTES) -> bytes:
@@ -108,7 +108,7 @@ def json_lines(lines: Iterable[bytes]) -> Iterator[tuple[int, RowOrFault]]:
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
-        encoding = "utf-8-sig" if number == 1 else "utf-8"  # a file may begin with a mark
+        encoding = "utf-8-sig" if number == 1 else "utf-8"  # a byte order mark
         try:
             value = json.loads(line.decode(encoding))
         except UnicodeDecodeError as error:
@@ -136,7 +136,7 @@ def _csv_rows(
     """
     # The last line of the row before. The number of a row comes from it, and not from the reader's
     # line, because a quote that is not closed swallows all lines behind it.
-    last = 0
+    line_before = 0
     try:
         text = io.StringIO(content.decode("utf-8-sig"), newline="")
         csv.field_size_limit(_LONGEST_CELL)  # Python's own limit is 131,072
@@ -145,25 +145,27 @@ def _csv_rows(
         if len(set(columns)) < len(columns):  # Python would silently take the last of the two
             yield 1, "has a column twice: rename one"
             return
+        # An empty file has neither columns nor rows, and no fault here.
         header_fault = _missing_columns(columns, required) if columns else ""
         if header_fault:
             yield 1, header_fault
             return
-        last = reader.line_num
+
+        row_fault = (
+            f"does not have the {len(columns)} cells of the header: put a text with the"
+            " separator in quotes"
+        )
+        line_before = reader.line_num
         for cells in reader:
             # `DictReader` puts surplus cells under the key None, and None for missing cells.
             is_whole = None not in cells and None not in cells.values()
-            wrong = (
-                f"does not have the {len(columns)} cells of the header: put a text with the"
-                " separator in quotes"
-            )
-            yield last + 1, cells if is_whole else wrong
-            last = reader.line_num
+            yield line_before + 1, cells if is_whole else row_fault
+            line_before = reader.line_num
     except UnicodeDecodeError as error:
-        number = content.count(b"\n", 0, error.start) + 1
+        number = content.count(b"\n", 0, error.start) + 1  # of the line with the wrong byte
         yield number, _utf8_fault(error)
     except csv.Error as error:
-        yield last + 1, f"is not CSV ({error}): correct it, or save the table as CSV again"
+        yield line_before + 1, f"is not CSV ({error}): correct it, or save the table as CSV again"
 
 
 def _utf8_fault(error: UnicodeDecodeError) -> str:
@@ -209,6 +211,7 @@ def validate_rows(
             row = parse(values, location)
             if key is not None:
                 name = key(row)
+                # The location of the first row with this name, which may be this row itself.
                 first_location = location_by_key.setdefault(name, location)
                 if first_location != location:
                     raise DataError(
@@ -236,6 +239,7 @@ def parse_row(model: type[_Model], values: Row, location: str) -> _Model:
 def first_fault(error: ValidationError) -> str:
     """The first invalid field and what it must be: ``shots is -1: must be greater than ...``."""
     fault = error.errors()[0]
+    # pydantic says "Input should be ...", and "Value error, ..." before a message of ours.
     field = ".".join(map(str, fault["loc"]))
     requirement = fault["msg"].removeprefix("Value error, ").replace("Input should", "must")
     if not field:
@@ -317,8 +321,8 @@ def text(values: Row, column: str, location: str, optional: bool = False) -> str
     value = values.get(column)
     if value is None and optional:
         return ""
-    is_empty = isinstance(value, str) and not value.strip()
-    if not isinstance(value, str) or LONE_SURROGATE.search(value) or (is_empty and not optional):
+    is_wrongly_empty = not optional and isinstance(value, str) and not value.strip()
+    if not isinstance(value, str) or is_wrongly_empty or LONE_SURROGATE.search(value):
         requirement = "a text" if optional else "a text that is not empty"
         raise DataError(f"{location}: {column} is {brief(value)}, must be {requirement}")
     require_no_placeholder(value, column, location)

@@ -124,7 +124,14 @@ def answer(scores: Sequence[float]) -> str:
 
 
 def read_answer(output: str | None) -> list[float] | None:
-    """The scores in the answer to a score request, all finite; None if it is in words, or None."""
+    """The scores in the answer to a score request, all finite.
+
+    Args:
+        output: the answer, ``{"scores": [...]}``; None if there is none.
+
+    Returns:
+        None for an answer in words, or for none.
+    """
     if output is None:
         return None
     try:

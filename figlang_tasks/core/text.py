@@ -164,9 +164,9 @@ def alignment(rows: Sequence[Sequence[str]]) -> str:
     Args:
         rows: the head of the table and its rows.
     """
-    _, *columns = zip(*rows, strict=True)
+    _, *columns = zip(*rows, strict=True)  # without the first column
     letters = ["l"]
-    for _, *cells in columns:
+    for _, *cells in columns:  # without the head of each
         filled_cells = [cell for cell in cells if cell]
         has_numbers = any(_NUMBER.match(cell) for cell in filled_cells)
         letters.append("l" if filled_cells and not has_numbers else "r")
@@ -180,6 +180,7 @@ def markdown_table(rows: Sequence[Sequence[str]]) -> str:
         rows: the head of the table and its rows.
     """
     column_alignments = alignment(rows)
+    # A line break or a bar in a text would end its cell.
     rows = [[_BAR.sub(r"\\|", printable(cell)) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
 

@@ -34,11 +34,11 @@ class AnswerKeys:
         self._times_asked: Counter[tuple[str, object, str]] = Counter()
 
     def keys_of(self, lm: Model, requests: Sequence[Instance]) -> list[str]:
-        """The key of each request, ``DIGEST-N``, asked N times before in this run.
+        """The key of each request: ``DIGEST-N``, where N counts how often it was asked before.
 
         Call it before the model is asked, since some classes write into the settings of a request.
         """
-        # lmms-eval 0.7.3 repeats a request as one and the same object.
+        # lmms-eval 0.7.3 repeats a request as one and the same object, so its digest is made once.
         request_by_id = {id(request): request for request in requests}
 
         def digest_of(request: Instance) -> str:
@@ -51,7 +51,7 @@ class AnswerKeys:
         keys: list[str] = []
         for request in requests:
             digest = digest_by_id[id(request)]
-            if _is_padding(request):
+            if _is_padding(request):  # does not count as asked
                 keys.append(f"{digest}-0")
                 continue
             row = (request.task_name, request.doc_id, digest)
@@ -70,7 +70,9 @@ def _is_padding(request: Instance) -> bool:
 
 
 def request_digest(lm: Model, request: Instance, seed: object = None) -> str:
-    """SHA-256 of what the model sees of a request, its settings, its data, and the seed if drawn.
+    """SHA-256 of a request: its prompt with pictures, its settings, the identity of its data.
+
+    Also of the seed, if the answer is drawn at random.
 
     Args:
         lm: the model, which holds the documents.
@@ -86,7 +88,7 @@ def request_digest(lm: Model, request: Instance, seed: object = None) -> str:
     if callable(second):
         model_type = "chat"
         settings = third
-        prompt = second(doc)
+        prompt = second(doc)  # messages, with the text and the pictures
     else:
         model_type = "simple"
         settings = second
@@ -96,6 +98,7 @@ def request_digest(lm: Model, request: Instance, seed: object = None) -> str:
     if score_request:  # It may name a column of the document, whose candidates no prompt shows.
         score_request = repr(score_requests.score_request(settings, doc))
     drawn_with = None if is_deterministic(request.request_type, settings) else [seed]
+    # doc["data"] is the identity of the rows: "FLUTE/test:" and a digest.
     return content_digest(
         [model_type, prompt, settings, doc.get("data"), score_request, drawn_with]
     )

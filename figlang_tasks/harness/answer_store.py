@@ -79,7 +79,7 @@ class Store:
                 self._database_by_path[path] = _open_database(path, folder_name)
 
     def look_up(self, keys: Sequence[str]) -> dict[int, GenerationResult]:
-        """The answers that are stored, by the index of their key.
+        """The stored answers, by the index of their key in `keys`; other keys are left out.
 
         Raises:
             FigLangError: a file is damaged.
@@ -110,7 +110,11 @@ class Store:
         return None
 
     def keep(self, answers: Iterable[StoredAnswer]) -> None:
-        """Store answers, and those that could not be stored before."""
+        """Store answers, but for empty ones and failed requests; without known secrets.
+
+        Answers that could not be stored before are tried again. Of two answers with one key, the
+        first stays.
+        """
         for answer in answers:
             if is_blank(answer.text) or notes.is_no_answer(answer.text):
                 continue
@@ -129,7 +133,7 @@ class Store:
             self._log_once(f"--use_cache {self.folder_name}: answers could not be stored ({error})")
 
     def _log_once(self, message: str) -> None:
-        """Log that answers could not be stored, and note it for the end of the run."""
+        """Log that answers could not be stored, each message once; note it for the run's end."""
         if message in self._logged_messages:
             return
         self._logged_messages.add(message)

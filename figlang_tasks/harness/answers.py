@@ -86,12 +86,12 @@ class Answers:
             status.tell(f"{self._from_store:,} of {self._answered:,} answers are from the cache")
 
     def execute(self, lm: Model, request_type: str, requests: Sequence[Instance]) -> list[object]:
-        """Answer requests, in their order; called by the harness.
+        """The answers to requests, in their order; the harness calls this in place of its cache.
 
         Args:
             lm: the model.
             request_type: the name of its method, ``generate_until`` for our tasks.
-            requests: of any tasks.
+            requests: of any tasks, ours or others.
         """
 
         def is_ours(request: Instance) -> bool:
@@ -110,11 +110,12 @@ class Answers:
         return answers
 
     def _gather_padded_pictures(self, lm: Model, our_requests: Iterable[Instance]) -> None:
-        """Remember of which documents the model has padded a picture.
+        """Add the documents of which the model has padded a picture to `padded_pictures`.
 
         This is done after each call, because then the processes wait for each other, and later one
-        of them may end by Ctrl-C. Rounds are not equally many in all processes, so of tasks in
-        rounds the pictures of this process alone are known.
+        of them may end by Ctrl-C. A task in rounds (`IN_ROUNDS`) asks again after an answer, not
+        equally often in all processes. The processes then do not wait for each other, and the
+        pictures of this process alone are known.
         """
         has_rounds = any(self._is_in_rounds(request) for request in our_requests)
         documents_by_task = models.padded_pictures(lm, of_all_processes=not has_rounds)
@@ -124,7 +125,7 @@ class Answers:
     def _answer(
         self, lm: Model, request_type: str, requests: Sequence[Instance]
     ) -> list[GenerationResult]:
-        """The answers to requests of our tasks: stored ones, or else those of the model."""
+        """The answers to requests of our tasks, in their order: from the store, or of the model."""
         keys = [""] * len(requests)  # without a store nobody reads them
         answers: dict[int, GenerationResult] = {}  # by the index of the request
         if self._store is not None:
@@ -144,14 +145,21 @@ class Answers:
         requests: Sequence[Instance],
         keys: Sequence[str],
     ) -> None:
-        """Ask the model for the answers that are missing, and add them by the index of the request.
+        """Ask the model for the answers that are missing, and add them to `answers`.
 
-        Each call gets the missing ones among as many neighbouring requests, whether or not others
-        of them are stored: so a run that goes on has the batches of one that was not interrupted.
+        The requests are divided into calls as if no answer was stored, and a call then leaves out
+        those that are. So a run that goes on has the batches of one that was not interrupted.
+
+        Args:
+            answers: by the index of the request; is changed.
+            lm: the model.
+            request_type: the name of its method.
+            requests: all requests, also those whose answer is stored.
+            keys: of all requests, in the store.
         """
         call_size = self._call_size(lm)
-        # A class that gets all requests at once shows a bar of its own, if they take time. Rounds
-        # are calls of one request each, which would show as many bars.
+        # A class that gets all requests at once shows a bar of its own, if they take time. But the
+        # harness asks for a task in rounds request by request, which would show as many bars.
         needs_bar = call_size is not None or self._is_in_rounds(requests[0])
         if needs_bar and self._bar is None:
             self._bar = self._new_bar()
@@ -171,16 +179,20 @@ class Answers:
     def _call_size(self, lm: Model) -> int | None:
         """How many requests a model gets in one call; None for all.
 
-        A class that tells each answer gets several batches. One that does not gets one batch where
-        answers are stored, so that an interrupt costs no more than that.
+        Answers are stored when a call returns, so with a store a call is one batch: an interrupt
+        costs no more than that. A class that hands over each answer as soon as it is there
+        (``on_answer``) gets several batches.
         """
         if answers_at_once(lm):
             return None
         if hasattr(type(lm), "on_answer"):
             return batch_size(lm) * BATCHES
-        return None if self._store is None else batch_size(lm)
+        if self._store is not None:
+            return batch_size(lm)
+        return None
 
     def _is_in_rounds(self, request: Instance) -> bool:
+        """Whether the task of a request asks again after an answer (`IN_ROUNDS`)."""
         task = self._tasks[request.task_name]
         return bool(task.OUTPUT_TYPE == IN_ROUNDS)
 
@@ -189,7 +201,7 @@ class Answers:
         total = 0
         for task in self._tasks.values():
             settings = task.config.generation_kwargs or {}
-            rounds = settings.get("max_agentic_steps", 1)
+            rounds = settings.get("max_agentic_steps", 1)  # the most rounds of a task in rounds
             total += sum(request.repeats * rounds for request in task.instances)
         is_hidden = not status.in_first_process()
         return tqdm(
@@ -212,7 +224,7 @@ class Answers:
     ) -> list[GenerationResult]:
         """The answers of the model to the requests of one call; stores them batch by batch."""
         call = _Call(lm, requests, keys, self._store, self._count)
-        lm.on_answer = call.take
+        lm.on_answer = call.take  # A class that knows it hands over each answer while it works.
         try:
             with checked_replies(lm, self._model_names):
                 raw_answers: list[object] = getattr(lm, request_type)(list(requests))
@@ -224,6 +236,9 @@ class Answers:
 
 class _Call:
     """One call of a model: takes its answers, and stores them batch by batch.
+
+    An answer comes by `take` while the model works, if its class can do that, or else by `complete`
+    when the call has returned.
 
     Args:
         lm: the model.
@@ -275,10 +290,10 @@ class _Call:
         self._unsaved.clear()
 
     def complete(self, raw_answers: Sequence[object]) -> list[GenerationResult]:
-        """All answers in the order of the requests.
+        """Take the answers that are still missing, and return all in the order of the requests.
 
         Args:
-            raw_answers: what the model has returned, also those that `take` has got before.
+            raw_answers: what the model has returned, also the answers that `take` has got before.
         """
         # `simple/claude.py` of lmms-eval 0.7.3 returns one answer too many after a failed request.
         for index, raw_answer in enumerate(raw_answers[: len(self._requests)]):
@@ -315,7 +330,7 @@ def answer_as_text(raw_answer: object, lm: object) -> GenerationResult:
 def batch_size(lm: object) -> int:
     """How many requests a model works on at a time; 1 if it finds its batch size by itself."""
     largest = 1
-    # lmms-eval's classes name it differently.
+    # lmms-eval's classes name it differently. Of several names in one class the largest counts.
     for name in ("batch_size", "batch_size_per_gpu", "num_concurrent"):
         size = getattr(lm, name, 1)
         if isinstance(size, int):  # "auto" is a text

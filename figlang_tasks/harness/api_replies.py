@@ -61,18 +61,6 @@ def checked_replies(lm: Model, model_names: ModelNames) -> Iterator[None]:
     raw_create = completions.with_raw_response.create
     server = address(lm.client.base_url)
 
-    def checked_create(**request: object) -> Any:
-        """Send a request; returns a completion, or from an asynchronous client a coroutine."""
-        if request.get("stream"):
-            return unchecked_create(**request)
-        response = raw_create(**request)
-        if inspect.isawaitable(response):
-            return awaited_completion(response, request)
-        return completion_of(response, request)
-
-    async def awaited_completion(response: Any, request: Mapping[str, object]) -> Any:
-        return completion_of(await response, request)
-
     def completion_of(response: Any, request: Mapping[str, object]) -> Any:
         """The completion in a response, with a text of ours where the answer is no text."""
         try:
@@ -82,6 +70,18 @@ def checked_replies(lm: Model, model_names: ModelNames) -> Iterator[None]:
             return _with_text(response.parse(), failure, reply=None)
         model_names.check(request.get("model"), reply)
         return _with_text(response.parse(), answer_text(reply), reply)
+
+    async def awaited_completion(response: Any, request: Mapping[str, object]) -> Any:
+        return completion_of(await response, request)
+
+    def checked_create(**request: object) -> Any:
+        """Send a request; returns a completion, or from an asynchronous client a coroutine."""
+        if request.get("stream"):  # the reply comes in pieces, which are not checked
+            return unchecked_create(**request)
+        response = raw_create(**request)
+        if inspect.isawaitable(response):
+            return awaited_completion(response, request)
+        return completion_of(response, request)
 
     completions.create = checked_create
     try:
@@ -101,7 +101,7 @@ def answer_text(reply: ChatReply) -> str:
 
 
 def _completions_of(lm: object) -> Any:
-    """The part of a model's client that asks for chat completions; None without such a client."""
+    """``lm.client.chat.completions``, as clients of OpenAI's package have it; None without it."""
     client = getattr(lm, "client", None)
     chat = getattr(client, "chat", None)
     completions = getattr(chat, "completions", None)
@@ -112,12 +112,12 @@ def _completions_of(lm: object) -> Any:
 
 
 def _with_text(completion: Any, text: str, reply: ChatReply | None) -> Any:
-    """The completion with another text, and with token counts that are numbers.
+    """Put a text and the checked token counts into a completion, and return it.
 
     Args:
         completion: of OpenAI's package; it is changed.
         text: the answer.
-        reply: has the token counts; None for a reply that has none.
+        reply: has the token counts; without any, or if it is None, the completion gets no usage.
     """
     from openai.types import CompletionUsage
     from openai.types.completion_usage import CompletionTokensDetails

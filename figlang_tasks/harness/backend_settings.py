@@ -43,10 +43,10 @@ WITHOUT_BEAMS: Final = ENGINES | {
 
 
 def for_backend(model: str | None, settings: Mapping[str, object]) -> dict[str, object]:
-    """The ``generation_kwargs`` of a task, completed for a model class.
+    """The ``generation_kwargs`` of a task, completed with `GREEDY` and fitted to a model class.
 
     What the task file, its blocks for models and ``--gen_kwargs`` say stays, but for what the class
-    cannot do.
+    cannot do: `ENGINES` get 1 for a `top_p` of None, and `WITHOUT_BEAMS` always one beam.
 
     Args:
         model: the name that follows ``--model``; None for an object.

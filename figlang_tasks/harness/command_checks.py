@@ -28,7 +28,7 @@ def check_model(evaluation: Evaluation) -> Iterator[Fault]:
     try:
         MODEL_REGISTRY_V2.resolve(name)
     except ValueError:
-        if name.startswith(("hf", "local-")):
+        if name.startswith(("hf", "local-")):  # lm-eval's hf-multimodal, local-completions, ...
             hint = ": it is a class of the command lm_eval. Here figlang_vlm loads language models"
         else:
             hint = did_you_mean(name, MODEL_REGISTRY_V2.list_model_names())
@@ -51,7 +51,11 @@ def check_pairs(evaluation: Evaluation) -> Iterator[Fault]:
 
 
 def check_limit(evaluation: Evaluation) -> Iterator[Fault]:
-    """A fault if ``--limit`` is no number or share of rows; a warning if tasks share a share."""
+    """A fault if ``--limit`` is no number or share of rows.
+
+    Logs a warning if it is a share (``0.1``) and there are several tasks: lmms-eval 0.7.3 does not
+    take the share of each.
+    """
     message = limit_fault(evaluation.limit)
     if message:
         yield Fault(message)

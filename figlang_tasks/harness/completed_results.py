@@ -23,7 +23,7 @@ from figlang_tasks.scoring.task_evaluation import JudgedAnswer, TaskEvaluation
 _PACKAGES = (*PACKAGES, "torch")
 """The packages that a value depends on."""
 
-_COLUMNS = ("", "_stderr", "_stderr_clt", "_stderr_clustered")
+_SUFFIXES = ("", "_stderr", "_stderr_clt", "_stderr_clustered")
 """What lmms-eval 0.7.3 writes behind the name of a metric: its value, and three standard errors."""
 
 
@@ -57,7 +57,7 @@ def complete_results(
     samples.sort(key=lambda sample: sample["doc_id"])
     samples_of_answers: list[Sample] = []
     for sample in samples:
-        samples_of_answers += _samples_of_answers(sample, judged_task.metrics)
+        samples_of_answers += _samples_of_answers(sample, judged_task.our_metrics)
     samples[:] = samples_of_answers
     for sample in samples:
         _complete_sample(sample, judged_task)
@@ -81,7 +81,7 @@ def _new_metadata(
             metadata["measures"] = to_json(evaluation.estimates)
         if evaluation.repeats:
             metadata["repeats"] = evaluation.repeats
-    elif judged_task.metrics:
+    elif judged_task.our_metrics:  # they need records, and there are none
         _log_missing_records(judged_task)
     return metadata
 
@@ -91,7 +91,7 @@ def _log_missing_records(judged_task: JudgedTask) -> None:
     name = judged_task.name
     logger.error(
         f"figlang_tasks: {name}: its process_results returns no record under `sample`,"
-        f" of which {', '.join(judged_task.metrics)} are made: let it return TASK.values(doc,"
+        f" of which {', '.join(judged_task.our_metrics)} are made: let it return TASK.values(doc,"
         " record) of its figlang_tasks.scoring.Task, or give the task file a metric_list"
         " of its own"
     )
@@ -103,8 +103,9 @@ def _count_without_answer(
 ) -> dict[str, int]:
     """Count the requests without an answer, and log them: ``{"refused": 2, "unanswered": 1}``.
 
-    What there is none of is left out. A run with unanswered requests has failed, whatever its
-    numbers are: that is also noted for the end of the command.
+    A count of 0 is left out. A refused request was answered by the server. A run with unanswered
+    requests, or whose ``--max_tokens`` is spent, has failed, whatever its numbers are: that is also
+    noted for the end of the command.
 
     Args:
         name: of the task.
@@ -142,7 +143,10 @@ def _count_without_answer(
 def _rows_and_outputs(
     evaluation: TaskEvaluation | None, samples: Sequence[Sample]
 ) -> list[tuple[object, object]]:
-    """Pairs of row and output: the row is its id, or without an evaluation its number."""
+    """Pairs of a row and the model's output: ``("row_7", "B")``, or ``(7, "B")`` from samples.
+
+    Without an evaluation there are no ids, so that a row has its number among the documents.
+    """
     if evaluation is not None:
         ids = [record["id"] for record in evaluation.records]
         return list(zip(ids, evaluation.outputs, strict=True))
@@ -157,31 +161,36 @@ def _rows_and_outputs(
 
 
 def _complete_row(row: dict[str, object], judged_task: JudgedTask) -> None:
-    """Give a task's row of the table the values and standard errors of our metrics, in place.
+    """Set values and standard errors of our metrics in a task's row of the table, in place.
 
-    What has no value is left out, and so is what is no metric of the task file. Keys of the row
-    are e.g. ``acc,none`` and ``acc_stderr,none``: metric and column, then the filter.
+    Those of our metrics that have no value are deleted, and so is what is no metric of the task
+    file. Metrics of the harness, or of the user's, stay as they are.
+
+    Args:
+        row: is changed. A key such as ``acc_stderr,none`` has the metric and a suffix of
+            `_SUFFIXES`, then the filter. Keys without a comma, such as ``alias``, stay.
+        judged_task: the task, with its evaluation.
     """
-    metric_by_name: dict[str, str] = {}  # by what stands before the comma
-    for metric in judged_task.all_metrics:
-        for column in _COLUMNS:
-            metric_by_name[f"{metric}{column}"] = metric
+    metric_by_column: dict[str, str] = {}  # {"acc": "acc", "acc_stderr": "acc", ...}
+    for metric in judged_task.metrics_of_file:
+        for suffix in _SUFFIXES:
+            metric_by_column[f"{metric}{suffix}"] = metric
     estimates = judged_task.evaluation.estimates if judged_task.evaluation else {}
 
-    for key in list(row):  # keys are deleted and added below
-        if "," not in key:
+    for key in list(row):  # a copy, because keys are deleted and added below
+        column, comma, filter_name = key.rpartition(",")
+        if not comma:
             continue
-        name, _, filter_name = key.rpartition(",")
-        if name not in metric_by_name:
+        if column not in metric_by_column:  # such as "sample", made of the judged answers
             del row[key]
             continue
-        metric = metric_by_name[name]
-        if metric not in judged_task.metrics:  # a metric of the harness, or of the user's
+        metric = metric_by_column[column]
+        if metric not in judged_task.our_metrics:
             continue
         estimate = estimates.get(metric, {}).get(OVERALL)
         if estimate is None:
             del row[key]
-        elif name == metric:
+        elif column == metric:  # not one of its standard errors, which are set here or stay
             stderr = "N/A" if estimate.stderr is None else estimate.stderr
             row[key] = float(estimate.value)
             row[f"{metric}_stderr,{filter_name}"] = stderr
@@ -191,16 +200,17 @@ def _complete_row(row: dict[str, object], judged_task: JudgedTask) -> None:
 
 
 def _samples_of_answers(sample: Sample, metrics: Sequence[str]) -> list[Sample]:
-    """A sample for each of the several answers to a document; the sample itself if it has one.
+    """Divide the sample of a document into one for each answer; with one answer, it stays.
 
     Args:
-        sample: that of a document; with ``--repeats`` it has lists.
-        metrics: those that have a list with an entry for each answer.
+        sample: that of a document; with ``--repeats`` it has lists with an entry for each answer,
+            under `SAMPLE`, under the names of our metrics, and as its only filtered response.
+        metrics: the names of our metrics.
     """
     judged_answers = sample.get(SAMPLE)
     if not isinstance(judged_answers, list):
         return [sample]
-    texts = sample["filtered_resps"][0]
+    texts = sample["filtered_resps"][0]  # the texts of all answers
     samples: list[Sample] = []
     for index in range(len(judged_answers)):
         text = texts[index] if index < len(texts) else ""  # --max_tokens may be spent
@@ -215,7 +225,11 @@ def _samples_of_answers(sample: Sample, metrics: Sequence[str]) -> list[Sample]:
 
 
 def _complete_sample(sample: Sample, judged_task: JudgedTask) -> None:
-    """Put the record into a sample, with its explanation scores, and hide keys of servers in it."""
+    """Complete a sample in place: put its record in, and take out what is not to be saved.
+
+    The record, with its explanation scores, takes the place of the `JudgedAnswer`. Taken out are
+    measures that are left out of tables when they are 0 (`omit_zero`), and secrets.
+    """
     judged_answer = sample.get(SAMPLE)
     if isinstance(judged_answer, JudgedAnswer):
         record = judged_answer.record

@@ -74,11 +74,12 @@ def prepare_and_evaluate(original: Original, arguments: Arguments) -> Results | 
 def _cache_of_others(
     store: Store | None, tasks: Mapping[str, HarnessTask], arguments: Arguments
 ) -> Iterator[ResponseCache | None]:
-    """The harness's own cache, for the tasks of others; None without any, or without a cache.
+    """The harness's own cache, for the tasks of others; None if they are not to have one.
 
     Args:
-        store: the store of our answers. With it the harness has made no cache, so one is made here;
-            without it the caller of ``evaluate`` may have handed over one.
+        store: the store of our answers. With it the harness has made no cache, so one is made here
+            if there are tasks of others. Without it, this is the cache that the caller of
+            ``evaluate`` has handed over, or None.
         tasks: those of others, by name.
         arguments: of ``evaluate``.
     """

@@ -79,6 +79,7 @@ def model_key(model: object, model_args: object, commits: Mapping[str, str] | No
     """
     arguments = _parsed(model_args)
     name = model if isinstance(model, str) else repr(model)
+    # Any argument may name a file or a folder; those that do not have an empty list.
     files = {argument: _fingerprints(str(value)) for argument, value in arguments.items()}
     content = [name, arguments, files, commits or {}, package_versions(PACKAGES)]
     return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
@@ -124,7 +125,8 @@ def _fingerprints(argument: str) -> list[_FileFingerprint]:
         paths = sorted(Path(named_path).rglob("*"))
     fingerprints: list[_FileFingerprint] = []
     for path in paths:
-        # --use_cache may name a folder in that of the model: its databases are left out.
+        # --use_cache may name a folder in that of the model: its databases are left out, with
+        # SQLite's journals of them (.db-journal).
         is_database = ".db" in path.suffix
         if is_database or not os.path.isfile(path):
             continue
@@ -140,7 +142,14 @@ def _fingerprints(argument: str) -> list[_FileFingerprint]:
 
 
 def _sample_digest(path: Path, size: int) -> str:
-    """A digest of a file of up to 256 KiB; of a larger one that of 64 blocks at equal distances."""
+    """A digest of a file of up to 256 KiB; of a larger one that of 64 blocks at equal distances.
+
+    Args:
+        path: the file.
+        size: its size in bytes.
+    """
+    # From the start of a block to that of the next. In a small file the blocks adjoin; in a large
+    # one they are spread so that the last block ends near the end of the file.
     step = max(_BLOCK_BYTES, (size - _BLOCK_BYTES) // (_SAMPLED_BLOCKS - 1))
     digest = hashlib.sha256()
     with path.open("rb") as file:
@@ -188,7 +197,7 @@ def find_checkpoints(
 
     model_class = get_model(model, force_simple)
     arguments = {**_parameters(model_class), **_parsed(model_args)}
-    if _FOR_SERVERS & arguments.keys():
+    if _FOR_SERVERS & arguments.keys():  # its names of models are the server's
         return {}
 
     cache_dir = arguments.get("cache_dir")
@@ -205,7 +214,7 @@ def find_checkpoints(
 
 
 def _parameters(model_class: type) -> ModelArguments:
-    """The default of each parameter of a model class and its bases; None if it has none."""
+    """The parameters of a model class and its bases, with their defaults; None for no default."""
     defaults: ModelArguments = {}
     for base in reversed(model_class.__mro__):  # a class comes after its bases, and wins
         if base is object or "__init__" not in vars(base):
@@ -247,13 +256,17 @@ def _possible_ids(arguments: Mapping[str, object], prefix: str = "") -> Iterator
         if isinstance(value, Mapping):
             yield from _possible_ids(value, prefix=f"{full_name}.")
         elif isinstance(value, str):
-            repository = value.removeprefix(_OPEN_CLIP)
+            repository = value.removeprefix(_OPEN_CLIP)  # "hf-hub:OWNER/NAME"
             if _may_be_id(full_name, repository):
                 yield _PossibleId(full_name, repository, _revision(name, arguments))
 
 
 def _may_be_id(name: str, value: str) -> bool:
-    """Whether the value of an argument may be an id: no secret, and no file or folder here."""
+    """Whether the value of an argument may be an id of the hub: ``OWNER/NAME``, or ``NAME``.
+
+    It is none if it is a secret, or a file or folder here. A ``NAME`` without owner counts only for
+    arguments that name models (`_MAY_BE_SHORT`).
+    """
     from huggingface_hub.utils import HFValidationError, validate_repo_id
 
     if redaction.is_secret_name(name) or os.path.exists(os.path.expanduser(value)):
@@ -306,7 +319,7 @@ def in_agreement(find: Callable[[], dict[str, Checkpoint]]) -> dict[str, Checkpo
     distributed.broadcast_object_list(shared, src=0)  # writes into the list of the others
     if failure is not None:
         raise failure
-    checkpoints, message = shared
+    checkpoints, message = shared  # those of the first process
     if message:
         raise FigLangError(message)
     return dict(checkpoints)
@@ -316,7 +329,12 @@ def require_loaded(lm: object, checkpoints: Mapping[str, Checkpoint]) -> None:
     """Raise an error if a checkpoint was loaded at another commit than the hub named before.
 
     The hub may have got a new commit meanwhile. Or it did not answer again, so that the commit in
-    the cache was loaded; whether classes that are not ours use that cache at all is not known.
+    the cache was loaded. Which commit that was, the cache tells: for our classes the one in it now.
+    Classes of others may not use this cache; what it holds counts only if loading has changed it.
+
+    Args:
+        lm: the loaded model.
+        checkpoints: those that were found before it was loaded.
 
     Raises:
         FigLangError: a checkpoint was loaded at another commit.
@@ -328,9 +346,10 @@ def require_loaded(lm: object, checkpoints: Mapping[str, Checkpoint]) -> None:
         cached = commits.cached_commit(
             checkpoint.repository, checkpoint.revision, checkpoint.cache_dir
         )
-        if cached in (None, checkpoint.commit):
+        if cached is None or cached == checkpoint.commit:
             continue
-        if isinstance(lm, ModelBase) or cached != checkpoint.cached:
+        was_changed_by_loading = cached != checkpoint.cached
+        if isinstance(lm, ModelBase) or was_changed_by_loading:
             raise FigLangError(
                 f"figlang_tasks: {checkpoint.repository} was loaded at commit {cached}, but just"
                 f" before, the hub had named {checkpoint.commit}. Run the same command again, or"

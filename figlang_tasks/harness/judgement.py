@@ -30,8 +30,8 @@ class JudgedTask:
     Attributes:
         task: the harness's task.
         name: that of the task file.
-        metrics: those of the task file that are ours.
-        all_metrics: all of the task file.
+        metrics_of_file: all metrics of the task file.
+        our_metrics: those of them that are ours; others are the harness's or the user's.
         task_kind: the kind of task that the metrics are of; None if none is ours.
         evaluation: that of all answers; None before all of them are there, in all processes but
             the first, and if it has failed.
@@ -41,12 +41,12 @@ class JudgedTask:
         self.task = task
         self.name = str(task.config.task)
         self._aggregators: Aggregators = task.aggregation()
-        self.all_metrics = list(self._aggregators)
-        self.metrics: list[str] = []
+        self.metrics_of_file = list(self._aggregators)
+        self.our_metrics: list[str] = []
         self.task_kind: Task | None = None
         for metric, aggregator in self._aggregators.items():
-            if hasattr(aggregator, "task"):
-                self.metrics.append(metric)
+            if hasattr(aggregator, "task"):  # only aggregators of our metrics have it
+                self.our_metrics.append(metric)
                 self.task_kind = self.task_kind or aggregator.task
         self.evaluation: TaskEvaluation | None = None
 
@@ -55,7 +55,7 @@ class JudgedTask:
             process_results=task.process_results,
             doc_to_text=task.doc_to_text,
             task_kind=self.task_kind,
-            metrics=self.metrics,
+            metrics=self.our_metrics,
         ).judge
         task.process_results = self.process_results
         task.aggregation = self.aggregation
@@ -67,10 +67,11 @@ class JudgedTask:
     # --- called by the harness ---
 
     def process_results(self, doc: Document, results: Sequence[Any]) -> MetricValues:
-        """The numbers of the metrics for one document, by metric, and its `JudgedAnswer`.
+        """The numbers of the metrics for one document, and under `SAMPLE` its `JudgedAnswer`.
 
-        With ``--repeats`` each of them is a list, with an entry for each answer. lmms-eval 0.7.3
-        calls this from several threads, so nothing is written to the task.
+        With ``--repeats``, there stand lists under `SAMPLE` and the names of our metrics, with an
+        entry for each answer. lmms-eval 0.7.3 calls this from several threads, so nothing is
+        written to the task.
 
         Args:
             doc: the document.
@@ -88,11 +89,12 @@ class JudgedTask:
 
         first_values = values_of_repeats[0]
         if not isinstance(first_values.get(SAMPLE), JudgedAnswer):
-            return first_values  # of another `process_results` than ours
+            # A `process_results` of the user's makes no record: the first answer counts.
+            return first_values
         for number, values in enumerate(values_of_repeats, start=1):
             values[SAMPLE].record[REPEAT] = number
         combined = dict(first_values)
-        for name in (SAMPLE, *self.metrics):
+        for name in (SAMPLE, *self.our_metrics):
             if name in first_values:
                 combined[name] = [values[name] for values in values_of_repeats]
         return combined

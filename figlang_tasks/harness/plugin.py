@@ -45,7 +45,7 @@ def register() -> list[ModelManifest]:
 
 
 def register_tasks() -> None:
-    """Replace three functions of the harness by ours; does nothing when called again."""
+    """Replace three functions of the harness by ours, and hide secrets in logs; safe to repeat."""
     # lmms-eval 0.7.3 loads entry points while `evaluator` imports `lmms_eval.models`. Called from
     # there, this function gets a module that has not defined its functions yet.
     from lmms_eval import evaluator
@@ -61,7 +61,10 @@ def register_tasks() -> None:
 
 
 def task_manager(**kwargs: Any) -> TaskManager:
-    """A ``TaskManager`` that knows our tasks; keyword arguments are its own."""
+    """A ``TaskManager`` that knows our tasks, also with ``include_defaults=False``.
+
+    Keyword arguments are those of ``TaskManager``.
+    """
     register_tasks()
     from lmms_eval.tasks import TaskManager
 
@@ -84,7 +87,10 @@ def _replace(owner: object, name: str, replacement: Replacement) -> None:
 
 
 def _replaced(original: Original, replacement: Replacement) -> Original:
-    """A function with the signature of the original that calls the replacement in its place."""
+    """A function with the original's signature that calls ``replacement(original, arguments)``.
+
+    The arguments are those of the call by name, with defaults for those that are not given.
+    """
     signature = inspect.signature(original)
 
     @functools.wraps(original)
@@ -103,7 +109,8 @@ def _replace_when_defined(replacements: Mapping[str, Replacement]) -> None:
 
     lmms-eval 0.7.3 decorates both functions with ``positional_deprecated`` of its ``utils``, which
     the evaluator imports after it has loaded the entry points. So the decorator can be replaced
-    before the functions exist. It is the harness's own again when it has decorated them all.
+    before the functions exist: ours decorates as the original does, and replaces what comes out.
+    The harness has its own decorator again when ours has met all functions.
 
     Args:
         replacements: by the name of the function.
@@ -113,7 +120,7 @@ def _replace_when_defined(replacements: Mapping[str, Replacement]) -> None:
     original_decorator = utils.positional_deprecated
     if hasattr(original_decorator, MARK):
         return
-    undefined = set(replacements)
+    undefined = set(replacements)  # names of functions that the evaluator has not defined yet
 
     def decorate(function: Original) -> Original:
         """Decorate a function as the harness does, and replace it if it is one of those."""
@@ -123,7 +130,7 @@ def _replace_when_defined(replacements: Mapping[str, Replacement]) -> None:
             return decorated
         undefined.discard(name)
         if not undefined:
-            # The evaluator holds the decorator under a name of its own.
+            # The evaluator has imported the decorator under its own name, beside that in `utils`.
             evaluator_globals = function.__globals__
             evaluator_globals["positional_deprecated"] = original_decorator
             utils.positional_deprecated = original_decorator

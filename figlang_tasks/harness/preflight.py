@@ -71,6 +71,7 @@ def preflight(
 
     evaluation = Evaluation(
         model=model,
+        # A caller may have made the manager for a model of another name.
         model_of_tasks=manager.model_name if isinstance(manager.model_name, str) else model,
         tasks=our_configs,
         limit=limit,

@@ -33,7 +33,7 @@ class CheckedTracker(EvaluationTracker):
         self.written: list[Path] = []
 
     def save_results_aggregated(self, results: Results, samples: object, datetime_str: str) -> None:
-        """Save results; under a date with a number if the files of another run have that date."""
+        """Save results, and check the file; their date gets a number if another run has used it."""
 
         def has_results(path: Path) -> bool:
             return isinstance(json.loads(path.read_bytes()), dict)
@@ -42,10 +42,10 @@ class CheckedTracker(EvaluationTracker):
         try:
             super().save_results_aggregated(results, samples, date)
         finally:  # also after an interrupt
-            self._check("results.json", is_whole=has_results)
+            self._rename_unless_whole("results.json", is_whole=has_results)
 
     def save_results_samples(self, task_name: str, samples: Sequence[Sample]) -> None:
-        """Save the samples of a task."""
+        """Save the samples of a task, and check that the file has a line for each of them."""
 
         def has_all_samples(path: Path) -> bool:
             return path.read_bytes().count(b"\n") == len(samples)
@@ -53,7 +53,7 @@ class CheckedTracker(EvaluationTracker):
         try:
             super().save_results_samples(task_name, samples)
         finally:  # also after an interrupt
-            self._check(f"samples_{task_name}.jsonl", is_whole=has_all_samples)
+            self._rename_unless_whole(f"samples_{task_name}.jsonl", is_whole=has_all_samples)
 
     def _unused_date(self, datetime_str: str) -> str:
         """The date for the names of this run's files: ``20260102_030405``, or with ``-2`` behind.
@@ -73,22 +73,26 @@ class CheckedTracker(EvaluationTracker):
     def _folder(self) -> Path:
         return Path(self.output_path) / self.general_config_tracker.model_name_sanitized
 
-    def _check(self, name: str, is_whole: Callable[[Path], bool]) -> None:
-        """Rename a file that is not whole, so that nothing reads it, and note the failure.
+    def _rename_unless_whole(self, name: str, is_whole: Callable[[Path], bool]) -> None:
+        """Add a file that was saved to `written` if it is whole; else rename it, and log an error.
+
+        A file that is not whole gets `PARTIAL` behind its name, so that nothing reads it. The
+        failure is also noted for the end of the command.
 
         Args:
             name: that of the file, without the date before it.
             is_whole: whether a file is whole; may raise OSError or ValueError where it is not.
         """
-        if not self.output_path:
+        if not self.output_path:  # nothing was to be saved
             return
-        # The harness sets the date only once it has made the folder.
+        # The harness sets the date only once it has made the folder. Before that, there is no file.
         date = getattr(self, "date_id", None)
         path = self._folder / (f"{date}_{name}" if date else name)
-        with suppress(OSError, ValueError):
+        with suppress(OSError, ValueError):  # then it is not whole
             if is_whole(path):
                 self.written.append(path)
                 return
+
         partial_path = path.with_name(path.name + PARTIAL)
         if path.exists():
             path.replace(partial_path)

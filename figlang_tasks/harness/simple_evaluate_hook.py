@@ -76,9 +76,15 @@ def check_and_evaluate(original: Original, arguments: Arguments) -> object:
 
 
 def _check_our_tasks(arguments: Arguments) -> bool:
-    """Check names, options and data of our tasks in a call; returns whether it has any.
+    """Check a call's tasks: all names, and options and data of ours; return whether any is ours.
 
-    Adds a task manager to the arguments if they have none.
+    If any is, the folder for the results is checked too.
+
+    Args:
+        arguments: of ``simple_evaluate``; a task manager is added if they have none.
+
+    Raises:
+        FigLangError: something is wrong.
     """
     if arguments["task_manager"] is None:
         from lmms_eval.tasks import TaskManager
@@ -120,9 +126,10 @@ def _task_names(tasks: str | Iterable[object] | None) -> list[str]:
 
 
 def _evaluate_with_store(original: Original, arguments: Arguments) -> object:
-    """Evaluate; with ``use_cache``, with our store of answers in place of the harness's cache.
+    """Evaluate, and with ``use_cache`` keep answers in our store in place of the harness's cache.
 
-    The results name the folder of the cache, and the commits of the model.
+    Returns what the harness does. The results name the folder of the cache, and the commits of the
+    model.
     """
     global _running_model
     model = arguments["model"]

@@ -14,10 +14,10 @@ from figlang_tasks.harness.task_index import tasks_dir
 
 
 def tasks_with_exemplars(tasks: Iterable[TaskConfig]) -> list[str]:
-    """The names of tasks whose prompts have examples before the question (``num_shots``).
+    """The names of our tasks of the same benchmarks that have examples in their prompts.
 
     Args:
-        tasks: whose benchmarks are searched.
+        tasks: whose benchmarks are searched for files with the option ``num_shots``.
     """
     names: list[str] = []
     for config in _of_same_benchmarks(tasks):
@@ -27,10 +27,10 @@ def tasks_with_exemplars(tasks: Iterable[TaskConfig]) -> list[str]:
 
 
 def tasks_in_words(tasks: Sequence[TaskConfig]) -> list[str]:
-    """The names of tasks that a model without scores can answer, on the data of the given ones.
+    """The names of our tasks on the same data that a model without scores can answer.
 
     Args:
-        tasks: those that need scores.
+        tasks: those that need scores; the data is what their ``dataset_name`` says.
     """
     dataset_names = {config.get("dataset_name") for config in tasks}
     names: list[str] = []
@@ -43,7 +43,9 @@ def tasks_in_words(tasks: Sequence[TaskConfig]) -> list[str]:
 
 
 def tasks_without_pictures(tasks: Iterable[TaskConfig]) -> list[str]:
-    """The names of tasks that show no pictures; those whose data is not here are left out.
+    """The names of our tasks of the same benchmarks that show no pictures.
+
+    Tasks whose data is not on this machine are left out: nothing is downloaded for a message.
 
     Args:
         tasks: whose benchmarks are searched.
@@ -72,9 +74,10 @@ def shows_pictures(config: TaskConfig) -> bool:
 
 
 def _of_same_benchmarks(tasks: Iterable[TaskConfig]) -> Iterator[TaskConfig]:
-    """All our task files of the benchmarks that some tasks belong to.
+    """The content of all our task files of the benchmarks that some tasks belong to.
 
-    Nothing is imported: in place of a function a file holds its name.
+    Files of groups are left out. Nothing is imported: where a task file names a function, the
+    content holds the name.
     """
     benchmarks = {_benchmark_of(config) for config in tasks}
     for path in sorted(tasks_dir().rglob("*.yaml")):

@@ -30,7 +30,7 @@ REPLAY = "figlang_replay"
 
 
 def check_tasks(evaluation: Evaluation) -> Iterator[Fault]:
-    """Faults of tasks that the model cannot answer; of all others those of options and data."""
+    """Faults of tasks: that the model cannot answer them, or else those in options and data."""
     model_faults = [*score_faults(evaluation), *word_faults(evaluation)]
     yield from model_faults
     refused_tasks: set[str] = set()
@@ -45,9 +45,14 @@ def check_tasks(evaluation: Evaluation) -> Iterator[Fault]:
 
 
 def score_faults(evaluation: Evaluation) -> Iterator[Fault]:
-    """Faults of tasks that need scores, where the model is known to answer in words alone."""
+    """Faults of tasks that need scores, where the model is known to answer in words alone.
+
+    Either a task asks this model for scores all the same, because its file asks every model. Or it
+    asks only the classes that give scores (`_is_only_for_scores`), and so it has no request for
+    this one; all tasks of this kind have one fault together.
+    """
     model_name = evaluation.model_name
-    score_tasks: list[TaskConfig] = []
+    score_tasks: list[TaskConfig] = []  # those that have no request for this model
     for config in evaluation.tasks:
         if _asks_for_scores(config, evaluation):
             if model_name is not None and models.only_words(model_name):
@@ -71,12 +76,16 @@ def score_faults(evaluation: Evaluation) -> Iterator[Fault]:
 
 
 def word_faults(evaluation: Evaluation) -> Iterator[Fault]:
-    """A fault for each task in words, where the class of the model declares that it gives none."""
+    """A fault for each task that needs words, if the model's class says that it gives only scores.
+
+    The class says so by ``answers_words = False``.
+    """
     if answers_words(evaluation.model_class):
         return
     model_name = evaluation.model_name or "this model"
     for config in evaluation.tasks:
-        if not _asks_for_scores(config, evaluation) and not _is_only_for_scores(config):
+        needs_scores = _asks_for_scores(config, evaluation) or _is_only_for_scores(config)
+        if not needs_scores:
             message = score_requests.only_scores_message(model_name, config["task"])
             yield Fault(message, (config["task"],))
 
@@ -117,9 +126,10 @@ def _is_only_for_scores(config: TaskConfig) -> bool:
 
 
 def _with_options_of_run(config: TaskConfig, evaluation: Evaluation) -> dict[str, object]:
-    """A task file with the model's blocks in place of ``default``, and the options of the command.
+    """A copy of a task file as it is for this run: with the model's blocks, limit and offset.
 
-    The keys ``model``, ``limit`` and ``offset`` hold the options of the command.
+    Blocks for models that give scores take the place of ``default``. The keys ``model``, ``limit``
+    and ``offset`` hold the options of the command.
     """
     choice = choose_blocks(config, evaluation.model_name, evaluation.model_class)
     return {

@@ -27,7 +27,7 @@ def tasks_dir() -> Path:
 def initialize_tasks(original: Original, arguments: Arguments) -> TaskIndex:
     """The index of all tasks by name, ours among them; replaces the method of ``TaskManager``.
 
-    Our tasks are added beside the harness's own, not where a caller leaves those out.
+    If a caller leaves the harness's own tasks out (``include_defaults=False``), ours are too.
     """
     index: TaskIndex = original(**arguments)
     if not arguments["include_defaults"]:
@@ -50,7 +50,12 @@ def is_ours(process_docs: object) -> bool:
 def leaf_configs(manager: TaskManager, names: Iterable[object]) -> list[dict[str, Any]]:
     """The configurations of the tasks behind names of tasks, tags and groups, each once.
 
-    The harness's own tasks and groups are left out, and tasks that are Python classes.
+    Left out are names that nobody has, the harness's own tasks and groups, and tasks that are
+    Python classes.
+
+    Args:
+        manager: knows the tasks.
+        names: of tasks, tags and groups.
 
     Raises:
         FigLangError: a group of the user's has a member that does not exist.
@@ -71,17 +76,21 @@ def leaf_configs(manager: TaskManager, names: Iterable[object]) -> list[dict[str
         if isinstance(name_or_members, list):
             pending += [(group, inner_member) for inner_member in name_or_members]
             continue
+
         name = name_or_members
         entry = index.get(name)
-        if entry is None and isinstance(member, str) and group:
-            raise FigLangError(
-                f"figlang_tasks: group {group}: no task {name!r}{did_you_mean(name, index)}."
-                f" {ALL_TASKS}"
-            )
-        if entry is None or name in visited:
+        if entry is None:
+            # A mapping may define a task of its own, and names that are given are checked before.
+            if group and isinstance(member, str):
+                raise FigLangError(
+                    f"figlang_tasks: group {group}: no task {name!r}{did_you_mean(name, index)}."
+                    f" {ALL_TASKS}"
+                )
             continue
-        if str(entry["yaml_path"]).startswith(harness_folder):
+        is_of_harness = str(entry["yaml_path"]).startswith(harness_folder)
+        if is_of_harness or name in visited:
             continue
+
         visited.add(name)
         if entry["type"] == "task":
             configs[name] = manager._get_config(name)

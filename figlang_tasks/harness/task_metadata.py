@@ -14,7 +14,7 @@ from figlang_tasks.harness.harness_types import HarnessTask
 
 
 def complete_metadata(task: HarnessTask) -> None:
-    """Complete the ``metadata`` of a task of ours; what its file says there stays.
+    """Complete the ``metadata`` of a task of ours; but for ``data``, what its file says stays.
 
     lmms-eval 0.7.3 takes the number of examples in its table from there, as ``num_fewshot``, and
     the version from the attribute ``VERSION``.
@@ -36,8 +36,8 @@ def complete_metadata(task: HarnessTask) -> None:
     if "num_shots" in options:
         metadata["num_fewshot"] = options["num_shots"]
 
-    metadata |= config.metadata or {}
-    if data_ids:
+    metadata |= config.metadata or {}  # The file has the last word, ...
+    if data_ids:  # ... but not about the rows that were loaded.
         metadata["data"] = ", ".join(data_ids)
     config.metadata = metadata
     task.VERSION = metadata["version"]

@@ -17,7 +17,9 @@ from figlang_tasks.harness.harness_types import HarnessTask
 
 
 def choose_prompts(lm: object, tasks: Mapping[str, HarnessTask]) -> None:
-    """Give each task the blocks of its file that fit the model; warn where pictures come first.
+    """Give each task the settings and options that its file has for this model.
+
+    Logs a warning for tasks whose prompt is another one because the model reads all pictures first.
 
     Args:
         lm: the model.
@@ -36,14 +38,23 @@ def choose_prompts(lm: object, tasks: Mapping[str, HarnessTask]) -> None:
 
 
 def _choose_prompt(lm: object, name: str, task: HarnessTask) -> str:
-    """Give a task the blocks of its file that fit the model; returns the name of the options'."""
+    """Give a task the settings and options of its file for a model; return the options' block.
+
+    Args:
+        lm: the model.
+        name: that of the task.
+        task: the task; its configuration is changed.
+
+    Returns:
+        The name of the block of options that was chosen: ``default``, ``pictures_first``, ...
+    """
     model_class: type | None = type(lm)
-    if task.model_name is not None:
+    if task.model_name is not None:  # None if the caller has given an object for the model
         model_class = models.scoring_class(task.model_name)
     config = {key: getattr(task.config, key) for key in ("generation_kwargs", SETTINGS, OPTIONS)}
     choice = choose_blocks(config, task.model_name, model_class)
     options = config[OPTIONS] or {}
-    has_other_prompt = isinstance(options.get(PICTURES_FIRST), Mapping)
+    has_other_prompt = isinstance(options.get(PICTURES_FIRST), Mapping)  # a block of that name
     # A model is asked only where it matters: it may have no chat template that could be read.
     if has_other_prompt and not choice.asks_for_scores and _reads_pictures_first(lm, name):
         choice = choose_blocks(config, task.model_name, model_class, pictures_first=True)
@@ -67,10 +78,11 @@ def _reads_pictures_first(lm: object, task_name: str) -> bool:
 
 
 def prepare_requests(task: HarnessTask) -> None:
-    """Complete the settings of generation for the backend, and let a task keep all its repeats."""
+    """Complete a task's settings of generation, and let it keep all answers with ``--repeats``."""
     config = task.config
     if config.generation_kwargs is not None:
         config.generation_kwargs = for_backend(task.model_name, config.generation_kwargs)
+    # A user's task with filters of its own has them choose among the answers.
     if config.repeats > 1 and config.filter_list is None:
         _keep_all_repeats(task)
         _warn_of_equal_repeats(task)

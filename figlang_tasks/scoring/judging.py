@@ -70,11 +70,7 @@ class AnswerJudge:
         )
 
     def judge(self, document: Document, answers: Sequence[Any]) -> MetricValues:
-        """The numbers of the metrics for one answer, by metric, and its `JudgedAnswer`.
-
-        Readers see the answer up to the next question that it invents; the papers' own rules see
-        all of it. An error message of the harness counts as no answer, even if it contains "yes".
-        So does a refusal of a server, but the record says that it is one.
+        """The numbers of the metrics for one answer, and under `SAMPLE` its `JudgedAnswer`.
 
         Args:
             document: the row that was asked.
@@ -82,24 +78,36 @@ class AnswerJudge:
                 the list is an answer that is missing.
         """
         is_refused = any(map(notes.is_refusal, answers))
-        texts: list[object] = []
-        for answer in answers:
-            is_answer = not is_refused and not notes.is_no_answer(answer)
-            texts.append(answer if is_answer else "")
-        outputs = without_next_questions(
-            document, texts, self.doc_to_text, self.shown_texts, self.other_wordings
-        )
+        outputs = self._outputs_to_judge(document, answers, is_refused)
         values: MetricValues = self.process_results(document, outputs)
         record = values.get(SAMPLE)
         if not isinstance(record, dict):
             # A `process_results` of the user's makes no record: our metrics then have no value.
             return {name: value for name, value in values.items() if name not in self.metrics}
+        # Of a refusal the task has got "", so its record says that the answer is empty.
         if is_refused and self.task_kind is not None and record.get("status") == "empty":
             record = {**record, "status": "refused", "rule": "refusal"}
             values = {**values, **self.task_kind.measures.values(record)}
 
         first_answer = answers[0] if answers else None
         return self._with_judged_answer({**values, SAMPLE: record}, first_answer)
+
+    def _outputs_to_judge(
+        self, document: Document, answers: Sequence[Any], is_refused: bool
+    ) -> Sequence[Any]:
+        """The answer as the task's ``process_results`` gets it: up to a question that it invents.
+
+        The papers' own rules still find all of it (`figlang_tasks.answers.next_question.Output`).
+        An error message of the harness counts as no answer (""), even if it contains "yes", and so
+        does a refusal of a server.
+        """
+        texts: list[object] = []
+        for answer in answers:
+            is_answer = not is_refused and not notes.is_no_answer(answer)
+            texts.append(answer if is_answer else "")
+        return without_next_questions(
+            document, texts, self.doc_to_text, self.shown_texts, self.other_wordings
+        )
 
     def take_label(
         self, document: Document, label: str | None, explanation: str | None

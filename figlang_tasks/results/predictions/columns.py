@@ -126,7 +126,8 @@ def columns_text(task_file: TaskFile) -> str:
     output_names = ", ".join(_USUAL_NAMES["output"])
     paragraphs = [
         f"{task_file.name}: {len(ids):,} rows; a prediction for each",
-        f"which row ({id_names}): an id such as\n{examples}\nor its number, from 0 ({number_names})",
+        f"which row ({id_names}): an id such as\n{examples}",
+        f"or its number, from 0 ({number_names})",
         f"what the model said ({output_names}): its whole output",
     ]
     kind = task_file.kind
@@ -240,7 +241,7 @@ def _prediction(location: str, cells: Cells, columns: _Columns) -> Prediction:
 
 
 def _is_missing(cell: object) -> bool:
-    """Whether a cell is empty as pandas, Excel or JSON have it; "" is an empty text, not missing."""
+    """Whether a cell is empty as pandas, Excel or JSON have it; "" is a text, and not missing."""
     return cell is None or (isinstance(cell, float) and math.isnan(cell))
 
 

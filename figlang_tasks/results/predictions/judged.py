@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -42,12 +41,12 @@ def judge_predictions(
     for answers in matching.answers:
         for prediction in answers.predictions:
             if prediction.prompt is not None:
-                prompts[task_file.documents[answers.index]["id"]] = prediction.prompt
+                prompts[task_file.documents[answers.row_index]["id"]] = prediction.prompt
     judge = task_file.judge(prompts)
 
     samples: list[Sample] = []
     for answers in matching.answers:
-        document = task_file.documents[answers.index]
+        document = task_file.documents[answers.row_index]
         predictions = answers.predictions or [_NO_PREDICTION] * matching.answers_per_row
         for number, prediction in enumerate(predictions, start=1):
             values = _judge(prediction, file, document, task_file, judge)
@@ -56,7 +55,7 @@ def judge_predictions(
                 record[REPEAT] = number
             samples.append(
                 {
-                    "doc_id": answers.index,
+                    "doc_id": answers.row_index,
                     "target": str(task_file.function("doc_to_target")(document)),
                     "filtered_resps": [values[SAMPLE].output],
                     **values,

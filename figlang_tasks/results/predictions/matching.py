@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from figlang_tasks.core.errors import RunError
 from figlang_tasks.core.record import Row
+from figlang_tasks.core.row_files import brief
 from figlang_tasks.core.text import folded, listing
 from figlang_tasks.results.predictions.prediction import Prediction, PredictionFile
 
@@ -23,10 +24,13 @@ MissingRows: TypeAlias = Literal["refuse", "wrong", "partial"]
 the other rows alone, and is marked as partial.
 """
 
+ROW_NUMBER = "row number"
+"""The key of the number of a row, from 0."""
+
 _EXAMPLES = 3
 """How many rows a message names."""
 
-_OWN_ID_COLUMNS = ("source_id", "row", "codalab_id")
+_OWN_ID_COLUMNS = ("source_id", "codalab_id")
 """Columns of documents with the id that the dataset itself has, where ours is another."""
 
 _PICTURE_COLUMNS = ("image", "picture", "path", "image_path", "img", "file", "filename")
@@ -40,11 +44,11 @@ class MatchedAnswers(NamedTuple):
     """The predictions for one row.
 
     Attributes:
-        index: the index of the row among the documents.
+        row_index: the index of the row among the documents.
         predictions: its predictions, several where each row has several; none for a missing row.
     """
 
-    index: int
+    row_index: int
     predictions: Sequence[Prediction]
 
 
@@ -134,6 +138,8 @@ def match(
     for prediction in file.predictions:
         index = index_by_value[key.of_prediction(prediction)]
         predictions_by_index.setdefault(index, []).append(prediction)
+    if key.name == ROW_NUMBER:
+        _check_texts(file, documents, task_name, predictions_by_index)
     return _matching(file, documents, task_name, key, predictions_by_index, missing_rows)
 
 
@@ -165,12 +171,12 @@ def _possible_keys(file: PredictionFile, documents: Sequence[Row]) -> list[_Key]
                 keys.append(_own_id_key(column))
     if all(prediction.row_number is not None for prediction in file.predictions):
         keys.append(
-            _Key("row number", lambda prediction: prediction.row_number, lambda _, index: index)
+            _Key(ROW_NUMBER, lambda prediction: prediction.row_number, lambda _, index: index)
         )
     elif has_ids and all(str(prediction.id).isdecimal() for prediction in file.predictions):
         # Harnesses call the number of a row its id.
         keys.append(
-            _Key("row number", lambda prediction: int(str(prediction.id)), lambda _, index: index)
+            _Key(ROW_NUMBER, lambda prediction: int(str(prediction.id)), lambda _, index: index)
         )
     text_key = _text_key(file, documents)
     if text_key is not None:
@@ -273,6 +279,31 @@ def _unknown_message(
         f"{message}. `figlang score --task {task_name} --columns` prints the form of ids; name"
         " another column with --id"
     )
+
+
+def _check_texts(
+    file: PredictionFile,
+    documents: Sequence[Row],
+    task_name: str,
+    predictions_by_index: Mapping[int, Sequence[Prediction]],
+) -> None:
+    """Raise a `RunError` if rows that were found by their numbers have other texts in the file.
+
+    So it is if the file counts from 1, or has the rows of another split.
+    """
+    text_key = _text_key(file, documents)
+    if text_key is None:
+        return
+    for index, predictions in predictions_by_index.items():
+        texts_of_row = text_key.of_document(documents[index], index)
+        for prediction in predictions:
+            texts = text_key.of_prediction(prediction)
+            if texts != texts_of_row:
+                raise RunError(
+                    f"{prediction.location}: row {index} of {task_name} is {brief(texts_of_row)},"
+                    f" but the file has {brief(texts)} there, by {text_key.name}: rows are counted"
+                    " from 0; or name a column with ids (--id)"
+                )
 
 
 def _matching(
