@@ -213,13 +213,15 @@ def model_name(results: Results) -> str:
 def partial_reason(results: Results, task: str, sampled_documents: int | None = None) -> str | None:
     """Why a run evaluated only some rows of a task: ``limit 8``; None if it evaluated all.
 
+    Reasons are the options --limit, --offset, --samples and --max_tokens, and documents that are
+    missing in the samples file. Several stand in one text, with commas between them.
+
     Args:
         sampled_documents: the number of documents in the samples file; None if unknown.
     """
     config = results.get("config") or {}
+    # {"original": 723, "effective": 8}: the documents of the task, and those within the limit.
     counts = (results.get("n-samples") or {}).get(task) or {}
-    # `effective` allows for the limit, not for offset or samples: with one of these two options it
-    # is not the number of documents to expect.
     documents_in_limit = counts.get("effective")
     limit_reaches_all = bool(counts) and documents_in_limit == counts.get("original")
 
@@ -233,6 +235,8 @@ def partial_reason(results: Results, task: str, sampled_documents: int | None = 
             has_offset_or_samples = True
     if (results.get("usage") or {}).get("budget_exceeded"):
         reasons.append("--max_tokens spent")
+    # The harness counts `effective` without offset and samples: with one of these two options it is
+    # not the number of documents to expect.
     if sampled_documents is not None and not has_offset_or_samples:
         if isinstance(documents_in_limit, int) and sampled_documents < documents_in_limit:
             reasons.append(
