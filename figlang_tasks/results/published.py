@@ -171,10 +171,7 @@ def comparable_metrics(
         full_names: the metrics, with their scopes.
     """
     figures = figures_of_task(task)
-    metrics_in_short_table: set[str] = set()
-    for figure in figures:
-        if figure.is_in_short_table:
-            metrics_in_short_table.add(figure.metric)
+    metrics_in_short_table = {figure.metric for figure in figures if figure.is_in_short_table}
     published_metrics = [
         metric for metric in dict.fromkeys(full_names) if metric in metrics_in_short_table
     ]

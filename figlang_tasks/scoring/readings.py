@@ -81,7 +81,8 @@ def count_readings(records: Iterable[Record]) -> Readings | None:
             scores += 1
         elif is_unread(record):  # not so `no_scores`: words where only scores count
             left[str(status)] += 1
-            # the same for all records of a task
+            # By the rules of its paper, an unread answer of NYK-MS counts as "No". The field is the
+            # same for all records of a task.
             left_count_as = str(record.get(COUNTS_AS, left_count_as))
     if not read and not left:
         return None
