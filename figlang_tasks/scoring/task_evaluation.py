@@ -36,8 +36,11 @@ class JudgedAnswer:
     def __post_init__(self) -> None:
         """Mark the record of an output that is a thought alone."""
         is_by_scores = self.record.get("status") == "scores"
+        # The explanation that the task asks for was read in the thought: ``<reason>...</reason>``.
         is_explained_in_thought = self.record.get("rule") == EXPLAINED
-        if is_by_scores or is_explained_in_thought:  # then the output needs no words after it
+        if (
+            is_by_scores or is_explained_in_thought
+        ):  # Such an output needs no words after a thought.
             return
         if is_thought_alone(self.output):
             self.record[UNFINISHED.name] = True
@@ -115,6 +118,7 @@ class TaskEvaluation:
             metadata["explanation_scorer"] = scores.signature
             if scores.kernel:
                 metadata["explanation_kernel"] = scores.kernel
+        # fields of records, and the names under which results files have them
         for field, name in (("revision", "data_revision"), ("bleu", "bleu")):
             contents = {str(record[field]) for record in self.records if field in record}
             if contents:
