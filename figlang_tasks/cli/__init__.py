@@ -112,7 +112,7 @@ def new_folder(folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def _locked(partial_folder: Path, folder: Path) -> Iterator[None]:
-    """Hold a lock on the partial folder during a block; it ends with this process at the latest.
+    """Hold a lock on the partial folder during a block; the end of the process frees it too.
 
     Args:
         partial_folder: exists.
@@ -136,7 +136,7 @@ def _locked(partial_folder: Path, folder: Path) -> Iterator[None]:
             )
         yield
     finally:
-        os.close(descriptor)
+        os.close(descriptor)  # This frees the lock.
 
 
 def _is_same_folder(descriptor: int, path: Path) -> bool:

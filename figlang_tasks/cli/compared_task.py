@@ -159,7 +159,8 @@ class ComparedTask:
             run_names: each once; they are the rows of the column.
             cells: a text for each run: the value with its interval; "" without one.
         """
-        has_metric = self._estimates["metric"] == metric  # in one scope, since the name has it
+        # A row for each run, since the name of the metric has its scope. Repeats share a name.
+        has_metric = self._estimates["metric"] == metric
         values_by_run = self._estimates[has_metric].groupby("run")["value"]
         means = values_by_run.mean()
         deviations = values_by_run.std()

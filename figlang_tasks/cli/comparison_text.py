@@ -73,8 +73,8 @@ class ComparisonText:
         needed_package = r"\usepackage{booktabs}"
         paragraphs = [_comments([needed_package, self._how_it_was_tested(), *self._warnings()])]
         for task in self._tasks:
-            table = task.table_of_runs(self.shows_papers)
-            paragraphs.append(_latex_table(table, f"{task.name}. {_TABLE_OF_RUNS}"))
+            table_of_runs = task.table_of_runs(self.shows_papers)
+            paragraphs.append(_latex_table(table_of_runs, f"{task.name}. {_TABLE_OF_RUNS}"))
             paragraphs.append(_comments(task.notes(self.shows_papers)))
             for title, table in task.tables_of_pairs():
                 caption = f"{task.name}: {title}. * p Holm < {ALPHA}."
@@ -100,7 +100,7 @@ class ComparisonText:
         return tasks
 
     def _runs_of(self, task: str, differences: Sequence[Difference]) -> list[ComparedRun]:
-        """The runs that some differences are between, with their results of a task.
+        """The runs that the differences of a task compare, each with its results of the task.
 
         Args:
             task: its name; in a comparison across tasks the names of both.
@@ -174,6 +174,7 @@ def _comments(lines: Iterable[str]) -> str:
 def _latex_table(table: pd.DataFrame, caption: str) -> str:
     """A table of texts in LaTeX; cells that begin with ``**57.0**`` have that word in bold."""
     escaped = table.map(latex).rename(columns=latex)
+    # "**57.0** [55.1, 58.9]" becomes "\textbf{57.0} [55.1, 58.9]".
     escaped = escaped.replace(r"^\*\*(\S+)\*\*", r"\\textbf{\1}", regex=True)
     # One letter for each column, as in ``lrr``.
     columns = alignment([list(table.columns), *table.to_numpy().tolist()])

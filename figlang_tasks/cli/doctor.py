@@ -101,7 +101,7 @@ def _say_what_can_run(findings: Iterable[Finding], can_run: bool) -> None:
     not_ok = {finding.name for finding in findings if finding.status != "ok"}
     ready = []
     if can_run:
-        ready.append(MINI)
+        ready.append(MINI)  # Its data are part of the package.
         for benchmark in benchmarks().values():
             # A finding about a dataset has the dataset's name.
             has_data = benchmark.source.name not in not_ok

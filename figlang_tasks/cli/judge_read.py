@@ -80,6 +80,7 @@ def read(
     saved_run = runs.read(run)
     folder = output or folder_beside(saved_run.path, "read")
     unread = find_unread(saved_run, model)
+    # It holds what an interrupted command has kept. Answers of another model or run are an error.
     kept_answers = KeptAnswers(folder, unread.origin)
     prices = _Prices(price_read, price_written)
     questions = unanswered(unread, kept_answers, max_tokens)

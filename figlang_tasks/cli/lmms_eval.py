@@ -261,13 +261,17 @@ def _log_warnings_alone() -> None:
 
 
 def _note_failure_of(evaluate: Evaluate, args: argparse.Namespace) -> tuple[Any, Any]:
-    """Call the harness's evaluation; if it fails, note that for the exit status, and raise."""
+    """Call the harness's evaluation; if it fails, note that for the exit status, and raise.
+
+    Of a task that does not exist there is no note: that exits at once with a message.
+    """
     try:
         return evaluate(args)
     except Exception as error:
         message = str(error)
         if message.startswith(_NO_TASK):  # The harness would show a traceback.
-            which_task = message.partition(". Try")[0]  # Behind it: the harness's own advice.
+            # "Tasks not found: a, b. Try ...", with the harness's own advice at the end
+            which_task = message.partition(". Try")[0]
             sys.exit(f"figlang_tasks: {which_task}. {ALL_TASKS}")
         # The harness prints the error and exits with 0; `_run` exits with 1 after a note.
         notes.note_failure("an evaluation failed, see above")

@@ -70,7 +70,7 @@ def guarded_output(command: str) -> Iterator[None]:
     """
     original_stdout = sys.stdout
     original_stderr = sys.stderr
-    exit_request: SystemExit | None = None
+    exit_request: SystemExit | None = None  # of the block; raised again when output is flushed
     # A `GuardedStream` keeps the first error instead of raising it.
     output = GuardedStream(original_stdout)
     errors = GuardedStream(original_stderr)
@@ -82,16 +82,18 @@ def guarded_output(command: str) -> Iterator[None]:
         except SystemExit as raised:
             exit_request = raised
         output.flush()  # Only now is it certain whether all of the output could be written.
-        has_failed = exit_request is not None and bool(exit_request.code)
-        if output.error is not None and not has_failed:
-            if output.error.errno != errno.EPIPE:
+        # The codes None and 0 are those of success.
+        block_has_failed = exit_request is not None and bool(exit_request.code)
+        if output.error is not None and not block_has_failed:
+            has_reader_left = output.error.errno == errno.EPIPE
+            if not has_reader_left:
                 reason = output.error.strerror
                 print(f"{command}: the output could not be written: {reason}", file=errors)
             sys.exit(1)
         if exit_request is not None:
             raise exit_request
     finally:
-        output.flush()  # Another exception has skipped the flush above.
+        output.flush()  # for an exception of the block that has skipped the flush above
         errors.flush()
         sys.stdout = original_stdout
         sys.stderr = original_stderr

@@ -18,11 +18,10 @@ class _PublishedModel(NamedTuple):
 
 
 def placement_line(task: FinishedTask) -> str:
-    """The place of a run among published models; "" if nothing comparable was published.
+    """The place of a run, ``vflute: place 3 by f1@60 beside 7 published models, after A (62.1)``.
 
-    For example ``vflute: place 3 by f1@60 beside 7 published models, after A (62.1), before B
-    (57.0)``. The place is by the main metric. If that gives no place, it is by the first metric
-    that gives one.
+    It goes on: ``, before B (57.0)``. The place is by the main metric, or by the first metric that
+    gives one if the main metric gives none; "" if nothing comparable was published.
     """
     main_metric = measures.headline_metric(task.overall_metrics)
     # The main metric is tried first; the others keep their order.
@@ -89,9 +88,9 @@ def _published_models_best_first(
 
 
 def result_line(task: FinishedTask, model: str) -> str:
-    """The main value of a task with what it depends on, to quote; "" if it must not be quoted.
+    """A result to quote, ``llava on vflute: f1@60 57.0 [53.1, 60.9], 723 rows, ...``, or "".
 
-    For example ``llava on vflute: f1@60 57.0 [53.1, 60.9], 723 rows, figlang_tasks 1.2``. A partial
+    It ends with the scorer of explanations, if there is one, and ``figlang_tasks 1.2``. A partial
     run must not be quoted, nor a model without a name, nor a task without a main metric or with a
     diagnostic one.
 

@@ -151,7 +151,7 @@ def _main_metric(task: TaskRun, estimates: Estimates) -> str:
 
 
 def _cells(listed: ListedTask) -> list[str]:
-    """The cells of a task in the table, in the order of `_HEAD`."""
+    """The texts of a listed task in the table, in the order of `_HEAD`."""
     # A model without a name of its own is named like its class, and then stands there once.
     class_and_model = dict.fromkeys([listed["class"], listed["model"]])
     value_text = listed["text"]

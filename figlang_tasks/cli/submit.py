@@ -66,9 +66,12 @@ def _help_of_board(benchmark: str) -> str:
 
 
 def _board_command(name: str) -> Callable[..., None]:
-    """The function of the command that makes the zip for the leaderboard of a benchmark.
+    """Make the function of ``figlang submit BENCHMARK``, which writes the zip for its leaderboard.
 
-    Its signature gives the options of the command, and its docstring the help.
+    Typer makes the options of the command from its signature, and the help from its docstring.
+
+    Args:
+        name: of the benchmark.
     """
     benchmark = benchmarks()[name]
 

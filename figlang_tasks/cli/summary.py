@@ -91,6 +91,8 @@ def _tasks_by_table(results: Mapping[str, Any], our_tasks: Collection[str]) -> d
         results: those that the tasks are in.
         our_tasks: the names of our tasks, in order.
     """
+    # The harness also lists each task that is in no group, with no members:
+    # {"irfl": ["irfl_grid", "irfl_match"], "vflute": []}.
     members_by_group: dict[str, Sequence[str]] = results.get("group_subtasks", {})
     grouped_tasks: set[str] = set()
     for members in members_by_group.values():
@@ -99,9 +101,9 @@ def _tasks_by_table(results: Mapping[str, Any], our_tasks: Collection[str]) -> d
     tasks_by_title: dict[str, list[str]] = {}
     for name in dict.fromkeys([*members_by_group, *our_tasks]):
         our_members = [member for member in members_by_group.get(name, ()) if member in our_tasks]
-        if our_members:
+        if our_members:  # a group with tasks of ours
             tasks_by_title[name] = our_members
-        elif name in our_tasks and name not in grouped_tasks:
+        elif name in our_tasks and name not in grouped_tasks:  # else it needs no table of its own
             request = results["configs"][name].get("dataset_name") or name
             dataset = str(request).partition(",")[0]  # DATASET,KEY=VALUE,...
             tasks_by_title.setdefault(dataset, []).append(name)

@@ -84,9 +84,9 @@ def _shared_by_name(runs: Sequence[Run]) -> dict[str, RunsByName]:
 
 
 def _shared_by_data(runs: Sequence[Run]) -> dict[str, RunsByName]:
-    """All runs under the joined names of their tasks, if each has one task on the same data.
+    """All runs in one entry, ``vflute / vflute_blind``, if each has one task on the same data.
 
-    {} if a run has several tasks, or other data.
+    The key joins the names of the tasks. {} if a run has several tasks, or other data.
     """
     only_tasks: list[TaskRun] = []
     runs_by_name: dict[str, list[TaskRun]] = {}
@@ -127,10 +127,10 @@ def _descriptions(runs: Sequence[Run]) -> list[str]:
 def check_comparable(
     task: str, runs_by_name: RunsByName, run_count_by_name: Mapping[str, int]
 ) -> None:
-    """Raise a `ComparisonError` unless the runs have the same rows of the same data.
+    """Raise a `ComparisonError` unless runs have the same rows of the same data, and versions.
 
-    Runs of the same task as the first one must have its task version too; it warns if their prompts
-    differ. It also warns if repeats look like copies.
+    Runs of the same task as the first one must be of a comparable version of it. Two things are
+    only warned of: such a run has other prompts, and repeats of one name look like copies.
 
     Args:
         task: begins each message.
@@ -163,7 +163,7 @@ def _warn_of_copies(task: str, name: str, repeats: Sequence[TaskRun]) -> None:
     distinct_answers: set[str] = set()
     for run in repeats:
         answers = [outputs(sample) for sample in run.samples]
-        distinct_answers.add(repr((run.ids, answers)))
+        distinct_answers.add(repr((run.ids, answers)))  # as a text, since a set takes no lists
     if len(distinct_answers) < len(repeats):
         logger.warning(
             f"figlang_tasks: {task}: repeats of {name} have equal answers in all rows: leave out"
@@ -207,7 +207,10 @@ def _rows_with_units(run: TaskRun) -> set[tuple[str, str]]:
 
 
 def _check_same_version(task: str, baseline: _LabelledRun, candidate: _LabelledRun) -> None:
-    """Raise a `ComparisonError` if the first numbers of the task versions ``N-X`` differ."""
+    """Raise a `ComparisonError` if the main numbers of two task versions differ: 1 and 2.
+
+    The main number of the version ``2-1`` is 2. Of an unknown version nothing is checked.
+    """
     versions = [baseline.run.version, candidate.run.version]
     main_numbers = {version.partition("-")[0] for version in versions if version is not None}
     if len(main_numbers) > 1:
@@ -236,6 +239,8 @@ def check_same_scorer(task: str, runs_by_name: RunsByName) -> None:
     Args:
         task: begins the message.
     """
+    # Names alone do not tell two versions of a scorer apart, and not every run has a signature. So
+    # both have to be equal.
     scorers: set[str | None] = set()  # names; None for explanations without scores
     signatures: set[str] = set()  # the name of the scorer with all versions
     scorer_texts: list[str] = []

@@ -157,9 +157,9 @@ def adjust_p_values(differences: Sequence[Difference]) -> list[Difference]:
 
 @dataclass(frozen=True)
 class _Repeats:
-    """The estimates of all repeats of a run, for one metric in one scope.
+    """The estimates of a run for one metric in one scope: one for each of its repeats.
 
-    A run without repeats is a single one. `name` is that of the run.
+    A run without repeats has a single estimate. `name` is that of the run.
     """
 
     name: str
@@ -209,12 +209,13 @@ def _compare_task(
         if not measures_by_name[metric_scope.metric].is_diagnostic
     ]
     statistics = paired_statistics(task, runs_by_name, tested_metrics)
+    # By the positions of two names in `runs_by_name`, the test of each metric by its full name:
+    # {(0, 1): {"f1@60": ...}, (0, 2): ...}. Diagnostic metrics have none, nor has METEOR.
     tests = significance.compare_any(statistics, resamples, seed)
 
     differences: list[Difference] = []
     names = list(runs_by_name)
     for baseline_name, candidate_name in itertools.combinations(names, 2):
-        # The tests of a pair have the positions of its runs in `runs_by_name` as their key.
         tests_of_pair = tests[names.index(baseline_name), names.index(candidate_name)]
         for metric_scope in chosen_metrics:
             baseline = _repeats(baseline_name, estimates_by_name[baseline_name], metric_scope)

@@ -30,31 +30,13 @@ def find_contradictions(task: TaskRun, fully_compared_metrics: Collection[str]) 
             of rows are compared.
     """
     computed = _compute_estimates(task, fully_compared_metrics)
-    required_metrics = _required_metrics(task)
-    contradictions: list[str] = []
-    for name, measure in task.measures.by_name.items():
-        reported_by_scope = task.reported.get(name, {})
-        if any(math.isnan(estimate.value) for estimate in reported_by_scope.values()):
-            continue  # The results file itself says that the computation failed.
-        if not measure.is_recomputable:
-            contradictions += _find_impossible_numbers(task, measure, reported_by_scope)
-            continue
-        computed_by_scope = computed.get(name, {})
-        scopes = _scopes_to_compare(
-            reported_by_scope, computed_by_scope, is_required=name in required_metrics
-        )
-        for scope in scopes:
-            contradictions += _compare_estimates(
-                full_name(name, scope),
-                reported_by_scope.get(scope),
-                computed_by_scope.get(scope),
-                with_intervals=name in fully_compared_metrics,
-            )
-    contradictions += _check_table(task, computed, fully_compared_metrics)
-    contradictions += _check_data(task)
-    contradictions += _check_scorer(task)
-    contradictions += _check_readings(task)
-    return contradictions
+    return [
+        *_check_estimates(task, computed, fully_compared_metrics),
+        *_check_table(task, computed, fully_compared_metrics),
+        *_check_data(task),
+        *_check_scorer(task),
+        *_check_readings(task),
+    ]
 
 
 def is_possible(measure: Measure, estimate: Estimate) -> bool:
@@ -78,19 +60,18 @@ def _compute_estimates(
             has our estimates. All other metrics have values and numbers of rows alone.
     """
     # A results file has our own estimates (`reported`) and the harness's table of values. One that
-    # lm-eval itself wrote has only the table.
+    # lm-eval itself wrote has only the table, which has no intervals to compare with.
     if not task.reported and not task.table:
         return {}
     recomputable = task.measures.recomputable
     estimates: dict[str, dict[str, Estimate]] = {}
-    # With `reported`: intervals for the fully compared metrics, plain values for the rest. Without
-    # it plain values for all: the table has no intervals to compare with.
     if task.reported:
         measures = [
             measure for measure in recomputable.all if measure.name in fully_compared_metrics
         ]
         # `row_of` tells which records are of one row of the benchmark.
         estimates.update(evaluate(task.records, Measures.of(*measures, row_of=recomputable.row_of)))
+    # The other metrics have values alone, and {} if the records give them none.
     for measure in recomputable.all:
         if measure.name not in estimates:
             estimates[measure.name] = _values_by_scope(task, measure)
@@ -120,12 +101,14 @@ def _required_metrics(task: TaskRun) -> set[str]:
     """
     if not task.reported:  # no results file, or one of lm-eval, which has values in its table alone
         return set()
-    metric_list = task.config.get("metric_list") or ()
+    metric_list = task.config.get("metric_list")
+    if not metric_list:  # unknown: `figlang score` has written the results file, say
+        return set(task.measures.by_name)
+    # Task files name metrics of the harness's table alone. If one names all of these, its run has
+    # all metrics, also those that are not in that table.
     metrics_of_task_file = {str(entry.get("metric")) for entry in metric_list}
     metrics_of_table = {measure.name for measure in task.measures.in_table}
-    # Task files name metrics of the harness's table alone. A complete one stands for all metrics.
-    is_complete = metrics_of_table <= metrics_of_task_file
-    if is_complete or not metrics_of_task_file:
+    if metrics_of_table <= metrics_of_task_file:
         return set(task.measures.by_name)
     return metrics_of_task_file
 
@@ -147,6 +130,36 @@ def _scopes_to_compare(
 
 
 # --- what differs ---
+
+
+def _check_estimates(
+    task: TaskRun, computed: Estimates, fully_compared_metrics: Collection[str]
+) -> Iterator[str]:
+    """A text for each number in our estimates in the results file that the samples contradict.
+
+    Args:
+        computed: the estimates that the samples give (`_compute_estimates`).
+        fully_compared_metrics: the metrics whose intervals and standard errors are compared too.
+    """
+    required_metrics = _required_metrics(task)
+    for name, measure in task.measures.by_name.items():
+        reported_by_scope = task.reported.get(name, {})
+        if any(math.isnan(estimate.value) for estimate in reported_by_scope.values()):
+            continue  # The results file itself says that the computation failed.
+        if not measure.is_recomputable:
+            yield from _find_impossible_numbers(task, measure, reported_by_scope)
+            continue
+        computed_by_scope = computed.get(name, {})
+        scopes = _scopes_to_compare(
+            reported_by_scope, computed_by_scope, is_required=name in required_metrics
+        )
+        for scope in scopes:
+            yield from _compare_estimates(
+                full_name(name, scope),
+                reported_by_scope.get(scope),
+                computed_by_scope.get(scope),
+                with_intervals=name in fully_compared_metrics,
+            )
 
 
 def _compare_estimates(
@@ -224,25 +237,39 @@ def _check_table(
         measure = task.measures.by_name.get(metric)
         if measure is None or not isinstance(number, int | float) or math.isnan(number):
             continue  # the name of the task, "N/A", or a metric that failed
-
-        if not column.endswith("_stderr"):
+        if column.endswith("_stderr"):
+            is_computed = measure.is_recomputable and metric in fully_compared_metrics
+            expected = _expected_estimate(task, metric, computed, is_computed)
+            yield from _check_table_error(task, metric, number, expected)
+        else:
             expected = _expected_estimate(task, metric, computed, measure.is_recomputable)
-            # Without an expected value there is nothing to compare with. If our own estimate has a
-            # value that the samples do not give, `_compare_estimates` says so.
-            if expected is not None and not _is_equal(number, expected.value):
-                yield _difference_text(f"{metric} in the table", number, expected.value)
-            continue
+            yield from _check_table_value(metric, number, expected)
 
-        if OVERALL not in task.reported.get(metric, {}):
-            continue  # lm-eval computed the standard error, by a method of its own
-        is_computed = measure.is_recomputable and metric in fully_compared_metrics
-        expected = _expected_estimate(task, metric, computed, is_computed)
-        # The table and our own estimate are written together, and an estimate without a standard
-        # error has "N/A" in the table. So a number beside such an estimate is a contradiction.
-        expected_stderr = None if expected is None else expected.stderr
-        if not _is_equal(number, expected_stderr):
-            name = f"standard error of {metric} in the table"
-            yield _difference_text(name, number, expected_stderr)
+
+def _check_table_value(metric: str, value: float, expected: Estimate | None) -> Iterator[str]:
+    """A text if a value in the harness's table is not the expected one.
+
+    Args:
+        expected: None if there is nothing to compare with. If our own estimate has a value that the
+            samples do not give, `_compare_estimates` says so.
+    """
+    if expected is not None and not _is_equal(value, expected.value):
+        yield _difference_text(f"{metric} in the table", value, expected.value)
+
+
+def _check_table_error(
+    task: TaskRun, metric: str, stderr: float, expected: Estimate | None
+) -> Iterator[str]:
+    """A text if a standard error in the harness's table is not that of the expected estimate.
+
+    The table and our own estimate are written together, and an estimate without a standard error
+    has "N/A" in the table. So a number beside such an estimate is a contradiction.
+    """
+    if OVERALL not in task.reported.get(metric, {}):
+        return  # lm-eval computed the standard error, by a method of its own
+    expected_stderr = None if expected is None else expected.stderr
+    if not _is_equal(stderr, expected_stderr):
+        yield _difference_text(f"standard error of {metric} in the table", stderr, expected_stderr)
 
 
 def _expected_estimate(

@@ -43,11 +43,12 @@ def samples_files(path: Path) -> dict[str, Path]:
             f"{path} does not exist: give a samples file, a results file or the folder of a run"
         )
     if path.suffix == ".jsonl":
-        # A file that was renamed names its task. With a full stop in it, the samples file that
-        # `figlang score` writes for the task would not be recognized as one.
+        # If the user has renamed the file, the task is called like the file: ``my_run``. A full
+        # stop would keep the file that `figlang score` writes, ``samples_TASK.jsonl``, from being
+        # recognized as a samples file.
         task = task_of(path) or path.stem.replace(".", "_")
         return {task: path}
-    if path.is_file():
+    if path.is_file():  # any other file should be a results file
         return _samples_of_results(path)
 
     files_by_task: dict[str, list[Path]] = {}  # of each task, the newest file comes last
@@ -210,6 +211,8 @@ def missing_samples(
 ) -> list[str]:
     """A sentence for each results file of a run that has tasks without samples, or is damaged.
 
+    A results file beside newer samples of the same task is of an earlier run: it lacks nothing.
+
     Args:
         path: as a user named the run; of a single samples file nothing is missing.
         samples_by_task: the samples file of each task that is read: the newest one.
@@ -222,7 +225,8 @@ def missing_samples(
     else:
         folder = next(iter(samples_by_task.values())).parent  # all of them are in one folder
         files = sorted(folder.iterdir())
-    # Names of results files differ in the date alone, so the later name is the newer file.
+    # Names of results files differ in the date alone, so the later name is the newer file. This is
+    # the name of the results file that belongs to the newest samples.
     newest_used_name = max(results_path(samples).name for samples in samples_by_task.values())
 
     sentences = []
@@ -233,12 +237,11 @@ def missing_samples(
             results = results_by_path.get(file) or read_results_file(file)
             tasks = tasks_of_ours(results)
         except RunError as error:
-            # Which tasks it has is unknown. It is reported only if it is newer than all samples
-            # that are used: an older one is of an earlier run.
+            # Which tasks a damaged file has is unknown. It is reported only if it is newer than all
+            # samples that are used.
             if file.name > newest_used_name:
                 sentences.append(str(error))
             continue
-        # Results that are older than the task's samples are of an earlier run, and lack nothing.
         tasks_without_samples = [
             task for task in tasks if _lacks_samples(task, file, samples_by_task)
         ]
@@ -254,8 +257,8 @@ def _lacks_samples(task: str, results_file: Path, samples_by_task: Mapping[str, 
         samples_by_task: the newest samples file of each task.
     """
     if task in samples_by_task:
-        name_by_newest_samples = results_path(samples_by_task[task]).name
-        if name_by_newest_samples >= results_file.name:  # names have the order of dates
+        results_of_newest_samples = results_path(samples_by_task[task])
+        if results_of_newest_samples.name >= results_file.name:  # names have the order of dates
             return False
     # A task with a full stop in its name has a samples file that is not recognized as one.
     return not _samples_path(results_file, task).exists()

@@ -89,7 +89,11 @@ def table(results: results_file.Results | str | os.PathLike[str]) -> pd.DataFram
 
 
 def _read_estimates(path: Path) -> dict[str, Estimates]:
-    """The estimates of a run by task, from its results file, or from its samples.
+    """The estimates of a run by task: those in a results file (``.json``), else of its samples.
+
+    A results file is read alone, without its samples. Of a samples file or a folder, the estimates
+    are those of the results file beside the samples, after a check that the samples agree; without
+    such estimates they are computed.
 
     Raises:
         RunError: the file cannot be read, or its results contradict its samples.
@@ -99,7 +103,8 @@ def _read_estimates(path: Path) -> dict[str, Estimates]:
     estimates: dict[str, Estimates] = {}
     for name, task in runs.read(str(path)).tasks.items():
         task.check_consistent()
-        estimates[name] = task.reported or task.estimates  # lm-eval reports none
+        # Without a results file, or in one of lm-eval, no estimates are reported.
+        estimates[name] = task.reported or task.estimates
     return estimates
 
 

@@ -96,10 +96,10 @@ def _no_estimate(records: Sequence[Record], scope: str) -> Estimate | None:
 def headline_metric(
     names: Iterable[str], measures_by_name: Mapping[str, Measure] | None = None
 ) -> str:
-    """The metric that stands for a task in tables, reports and model cards; "" without any.
+    """The metric that stands for a task: the headline one, else the first secondary one.
 
-    It is the one whose declared role is headline. If that has no value (F1@60 without explanation
-    scores), or none is declared, it is the first that is not diagnostic.
+    The headline metric may have no value (F1@60 without explanation scores), or none may be
+    declared. If all metrics are diagnostic, it is the first of these; "" if `names` is empty.
 
     Args:
         names: the metrics that have a value, in the order of tables.
@@ -185,9 +185,11 @@ def estimate_text(metric: str, estimate: Estimate, usual_rows: int | None = None
     if math.isnan(estimate.value):
         return "failed, see the log"
     text = value_text(metric, estimate.value)
+    # Both limits are known, or none. But a results file by hand may have one alone.
     known_limits = [limit for limit in (estimate.low, estimate.high) if limit is not None]
     if known_limits:
         text += f" [{', '.join(value_text(metric, limit) for limit in known_limits)}]"
-    if usual_rows is not None and estimate.rows not in (None, usual_rows):
+    has_other_rows = estimate.rows is not None and estimate.rows != usual_rows
+    if usual_rows is not None and has_other_rows:
         text += f" (n {estimate.rows})"
     return text

@@ -32,15 +32,18 @@ class MetricChoice:
     all_metrics: bool
 
     def includes(self, metric_scope: MetricScope, measure: Measure, headline: str) -> bool:
-        """Whether to compare a metric in a scope.
+        """Whether to compare a metric in a scope; a full name of the user's overrides the rest.
+
+        Else scopes that the user excluded, or that repeat one measurement, are left out. Of what is
+        left, the metrics that the user named are compared; without names all but diagnostic ones
+        (`all_metrics`), or the headline metric over all rows.
 
         Args:
             measure: the declaration of the metric.
             headline: the name of the headline metric of the task.
         """
         names = self.requested_names
-        # `name` is the metric alone for all rows, else the metric with its scope. A full name that
-        # the user asked for overrides the exclusions below.
+        # `name` is the full name: ``f1@60_muse``, and ``f1@60`` over all rows.
         if names is not None and metric_scope.name in names:
             return True
         if metric_scope.scope != OVERALL:
@@ -50,7 +53,7 @@ class MetricChoice:
                 return False
 
         if names is not None:
-            return metric_scope.metric in names
+            return metric_scope.metric in names  # ``f1@60`` takes all scopes that are left
         if self.all_metrics:
             return not measure.is_diagnostic
         return metric_scope.name == headline  # a name without a scope: over all rows alone

@@ -29,11 +29,11 @@ def paired_statistics(
     Raises:
         ComparisonError: the numbers of answers have no common multiple up to `MOST_ANSWERS`.
     """
-    answers_by_name: dict[str, list[int]] = {}
+    counts_by_name: dict[str, list[int]] = {}  # the answers to a row, for each run of the name
     answer_counts: set[int] = set()
     for name, runs in runs_by_name.items():
-        answers_by_name[name] = [answers_per_row(task, name, run) for run in runs]
-        answer_counts.update(answers_by_name[name])
+        counts_by_name[name] = [answers_per_row(task, name, run) for run in runs]
+        answer_counts.update(counts_by_name[name])
 
     common_count = math.lcm(*answer_counts)
     if common_count > MOST_ANSWERS:
@@ -45,8 +45,8 @@ def paired_statistics(
     statistics: list[list[dict[str, Statistic]]] = []
     for name, runs in runs_by_name.items():
         statistics_of_repeats: list[dict[str, Statistic]] = []
-        for run, answers in zip(runs, answers_by_name[name], strict=True):
-            copies = common_count // answers  # has no rest: it is a multiple of all counts
+        for run, answer_count in zip(runs, counts_by_name[name], strict=True):
+            copies = common_count // answer_count  # has no rest: it is a multiple of all counts
             statistics_of_repeats.append(_statistics_by_name(run, copies, metric_scopes))
         statistics.append(statistics_of_repeats)
     return statistics
@@ -103,11 +103,11 @@ def _statistics_of_copies(
 
 
 def _copy_records(records: Sequence[Record], copies: int) -> list[Record]:
-    """The records, `copies` times; the answers of each copy are numbered on from the last one."""
-    last_answer = max(record.get(REPEAT, 1) for record in records)
+    """The records, `copies` times; answers 1 and 2 to a row become 3 and 4 in the second copy."""
+    last_number = max(record.get(REPEAT, 1) for record in records)
     copied: list[Record] = []
     for copy in range(copies):
         for record in records:
-            answer = record.get(REPEAT, 1) + copy * last_answer
-            copied.append({**record, REPEAT: answer})
+            number = record.get(REPEAT, 1) + copy * last_number
+            copied.append({**record, REPEAT: number})
     return copied

@@ -93,8 +93,8 @@ def evaluated_at(run: Run) -> datetime | None:
             return datetime.fromtimestamp(date, timezone.utc).replace(microsecond=0)
         zone = ZoneInfo(_arguments(run).get("timezone") or "Asia/Singapore")  # lmms-eval's default
         local = datetime.strptime(str(date), "%Y%m%d_%H%M%S").replace(tzinfo=zone)
-    except (ValueError, LookupError, OverflowError, OSError):  # a number may be no time
-        return None
+    except (ValueError, LookupError, OverflowError, OSError):
+        return None  # No date, or a number that is no time, or a time zone that is unknown.
     return local.astimezone(timezone.utc)
 
 
@@ -115,7 +115,7 @@ def harness(run: Run) -> tuple[str, str]:
 def option_text(run: Run, name: str) -> str:
     """The value of an option of the run as a command line has it: ``a=1,b=2``; "" if not given.
 
-    Secrets are hidden.
+    An option that is 0, False or empty counts as not given. Secrets are hidden.
     """
     value = redacted(_arguments(run).get(name) or "")
     if isinstance(value, Mapping):
@@ -126,7 +126,10 @@ def option_text(run: Run, name: str) -> str:
 
 
 def option_texts(run: Run) -> dict[str, str]:
-    """The values of `OPTIONS` by name, as a command line has them, without options not given."""
+    """The values of `OPTIONS` by name, as a command line has them: ``{"batch_size": "8"}``.
+
+    Options that `option_text` takes for not given are left out.
+    """
     texts: dict[str, str] = {}
     for name in OPTIONS:
         text = option_text(run, name)

@@ -162,7 +162,7 @@ class ComparableMetrics(NamedTuple):
 def comparable_metrics(
     task: str, full_names: Collection[str], runs: Iterable[RunConditions]
 ) -> ComparableMetrics:
-    """Those of some metrics whose published figures are comparable with all runs.
+    """Those of some metrics whose published figures are comparable with all runs, and why not all.
 
     Figures outside of the short table (`PublishedFigure.is_in_short_table`) are left aside. Runs
     must have all rows of the paper, and for explanation scores the paper's scorer.
@@ -171,10 +171,7 @@ def comparable_metrics(
         full_names: the metrics, with their scopes.
     """
     figures = figures_of_task(task)
-    metrics_in_short_table: set[str] = set()
-    for figure in figures:
-        if figure.is_in_short_table:
-            metrics_in_short_table.add(figure.metric)
+    metrics_in_short_table = {figure.metric for figure in figures if figure.is_in_short_table}
     published_metrics = [
         metric for metric in dict.fromkeys(full_names) if metric in metrics_in_short_table
     ]
@@ -206,9 +203,9 @@ def comparable_metrics(
 
 
 def _rows_of_figures(task: str) -> int | str | None:
-    """How many rows a task's figures were computed from; a text if they are other rows than ours.
+    """How many rows a task's figures were computed from: 723; None if unknown.
 
-    None if unknown.
+    A text if they are other rows than ours: it says which ones.
     """
     for content in _published_files().values():
         rows_by_task = content.get("rows", {})
@@ -228,6 +225,7 @@ def _why_other_rows(runs: Iterable[RunConditions], rows_of_figures: int | str | 
     if isinstance(rows_of_figures, str):
         return rows_of_figures
     for run in runs:
+        # If the number is unknown, a whole run of the released rows has them.
         has_rows_of_figures = rows_of_figures is None or run.rows == rows_of_figures
         if has_rows_of_figures and not run.has_user_rows and run.partial is None:
             continue

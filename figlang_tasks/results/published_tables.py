@@ -84,7 +84,7 @@ def published_rows(task: str, full_names: Collection[str]) -> list[PublishedRow]
 
 
 def table_lines(task: str, full_names: Collection[str]) -> list[PublishedLine]:
-    """The `published_rows` of a task as lines of a table: one for each row and scope.
+    """The `published_rows` of a task, each split into a line for each scope that it has figures of.
 
     Args:
         full_names: the metrics whose figures to include, with their scopes: ``f1@60_muse``;
@@ -94,8 +94,8 @@ def table_lines(task: str, full_names: Collection[str]) -> list[PublishedLine]:
     for row in published_rows(task, full_names):
         for full_name, figure in row.values.items():
             measure, scope = measure_and_scope(full_name)
-            empty_line = PublishedLine(row.label, scope, figures={})
-            line = lines.setdefault((row.label, scope), empty_line)
+            new_line = PublishedLine(row.label, scope, figures={})
+            line = lines.setdefault((row.label, scope), new_line)
             line.figures[measure.name] = figure
     return list(lines.values())
 
@@ -127,6 +127,7 @@ def _row_labels(keys: Sequence[_RowKey]) -> dict[_RowKey, str]:
             words.append(key.kind)
         rows_of_model = [other for other in keys if other.model == key.model]
         for part in _distinguishing_parts(key):
+            # A part that all rows of the model have tells none of them apart.
             if any(part not in _distinguishing_parts(row) for row in rows_of_model):
                 words.append(part)
         labels[key] = ", ".join(dict.fromkeys(words))  # the kind may be among the parts too

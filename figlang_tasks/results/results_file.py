@@ -89,7 +89,8 @@ def measured_metadata(results: Results, task: str) -> Mapping[str, Any] | None:
 def lm_eval_facts(config: Mapping[str, Any]) -> Mapping[str, Any]:
     """What our tasks told lm-eval about a run (versions, scorer), by name; {} if nothing.
 
-    That harness has no place for it but the entry of the first metric in the task's config.
+    That harness has no place for it but the entry of the first metric in the task's config:
+    ``{"metric": "acc", "figlang_tasks": {"data": ...}}``.
 
     Args:
         config: the entry of a task under ``configs``.
@@ -213,30 +214,34 @@ def model_name(results: Results) -> str:
 def partial_reason(results: Results, task: str, sampled_documents: int | None = None) -> str | None:
     """Why a run evaluated only some rows of a task: ``limit 8``; None if it evaluated all.
 
+    Reasons are the options --limit, --offset, --samples and --max_tokens, and documents that are
+    missing in the samples file. Several stand in one text, with commas between them.
+
     Args:
         sampled_documents: the number of documents in the samples file; None if unknown.
     """
     config = results.get("config") or {}
+    # {"original": 723, "effective": 8}: the documents of the task, and those within the limit.
     counts = (results.get("n-samples") or {}).get(task) or {}
-    # `effective` allows for the limit, not for offset or samples: with one of these two options it
-    # is not the number of documents to expect.
     documents_in_limit = counts.get("effective")
     limit_reaches_all = bool(counts) and documents_in_limit == counts.get("original")
 
     reasons = []
     if _leaves_rows_out(config.get("limit")) and not limit_reaches_all:
         reasons.append(_option_text("limit", config["limit"]))
-    has_offset_or_samples = False
-    for option in ("offset", "samples"):
-        if _leaves_rows_out(config.get(option)):
-            reasons.append(_option_text(option, config[option]))
-            has_offset_or_samples = True
+    other_options = [
+        option for option in ("offset", "samples") if _leaves_rows_out(config.get(option))
+    ]
+    for option in other_options:
+        reasons.append(_option_text(option, config[option]))
     if not reasons and _has_fewer_rows(counts):
         # A file of predictions has no option that leaves rows out.
         reasons.append(f"{counts['effective']} of {counts['original']} rows")
     if (results.get("usage") or {}).get("budget_exceeded"):
         reasons.append("--max_tokens spent")
-    if sampled_documents is not None and not has_offset_or_samples:
+    # The harness counts `effective` without offset and samples: with one of these two options it is
+    # not the number of documents to expect.
+    if sampled_documents is not None and not other_options:
         if isinstance(documents_in_limit, int) and sampled_documents < documents_in_limit:
             reasons.append(
                 f"{sampled_documents} of {documents_in_limit} documents are in the samples"

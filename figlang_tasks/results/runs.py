@@ -61,8 +61,8 @@ def read_all(
         for run_argument in _expand_pattern(argument):
             runs.append(read(run_argument, require_samples))
 
-    files = Counter(task.path.resolve() for run in runs for task in run.tasks.values())
-    for path, count in files.items():
+    count_by_file = Counter(task.path.resolve() for run in runs for task in run.tasks.values())
+    for path, count in count_by_file.items():
         if count > 1:
             raise RunError(f"{path} is given {count} times: give each run once")
 
@@ -238,7 +238,9 @@ def _is_record(value: object) -> bool:
 
 
 def _data_of(path: Path, records: Sequence[Record]) -> DataId:
-    """The data that all records of one run's samples file name, in their field ``data``.
+    """The data that the records of a samples file are of; an error if they are of several runs.
+
+    Each record names them in its field ``data``: ``V-FLUTE/test@REVISION:DIGEST``.
 
     Args:
         path: of the samples file, for messages.
@@ -247,9 +249,9 @@ def _data_of(path: Path, records: Sequence[Record]) -> DataId:
     Raises:
         RunError: the records are of several runs, or of unknown data.
     """
-    # A run has one answer to a row in each of its repeats.
+    # A run has one line for each row and repeat. Where a pair of these comes twice, it is two runs.
     lines_per_answer = Counter((record["id"], str(record.get(REPEAT))) for record in records)
-    (row, _), most_lines = lines_per_answer.most_common(1)[0]
+    (row, _repeat), most_lines = lines_per_answer.most_common(1)[0]
     data_names = list(dict.fromkeys(str(record["data"]) for record in records))
     mixture = ""
     if most_lines > 1:
@@ -328,7 +330,7 @@ def _scorer_of(path: Path, records: Sequence[Record]) -> str | None:
         raise RunError(
             f"{path} has scores of several scorers ({scorers_with_lines}): score the run again"
         )
-    return next(iter(first_lines), None)
+    return next(iter(first_lines), None)  # the only one, if there is one
 
 
 def _are_explanation_scores(scores: object) -> bool:

@@ -136,6 +136,7 @@ class TaskRun:
         """Whether the task asks for explanations, and its rows have published ones."""
         if self.kind.scheme is None:
             return False
+        # Records have this field only where the task asks for labels alone: it is then False.
         return any(record.get("asks_for_explanation") is not False for record in self.records)
 
     @property

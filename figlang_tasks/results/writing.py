@@ -44,8 +44,8 @@ def write_run(run: Run, changed: Mapping[str, ChangedTask], folder: Path) -> lis
     """
     contents: dict[str, dict[str, Any]] = {}  # by the name of the results file
     for name, task in run.tasks.items():
-        # The results keep this name. It pairs with `samples_name`: both have the date of the old
-        # files, or none if the user has renamed the samples file.
+        # Several tasks may share a results file, which is read once. It keeps its name, and so do
+        # the samples, unless the user has renamed them: files that belong together have one date.
         results_path = files.results_path(task.path)
         if results_path.name not in contents and results_path.exists():
             contents[results_path.name] = read_results_file(results_path)

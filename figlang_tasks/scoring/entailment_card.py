@@ -33,7 +33,9 @@ def texts_of(row: Mapping[str, object]) -> Texts:
 
 
 def answer(records: Sequence[Record]) -> Answer:
-    """A model's answer to a row: label, explanation, outcome, and the scores if there are any.
+    """A model's answer to a row: that of `blind_answer`, with the outcome and explanation scores.
+
+    The outcome says whether the label is right. An answer without scores has no score fields.
 
     Args:
         records: the records of this row in one run, of which a row of this task has one.
@@ -43,8 +45,9 @@ def answer(records: Sequence[Record]) -> Answer:
     card_answer = blind_answer(records)
     card_answer["outcome"] = outcome(predicted == record["gold"], predicted is not None)
 
+    # {"scorer": "vflute25", "bertscore": 0.61, "bleurt": 0.52, "mean": 0.565}
     scores = dict(record.get("explanation_scores", {}))
-    scores.pop("scorer", None)
+    scores.pop("scorer", None)  # a name, no score
     if "mean" in scores:
         card_answer["score"] = float(scores["mean"])
         card_answer["score_name"] = "explanation score"

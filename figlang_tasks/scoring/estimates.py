@@ -40,10 +40,10 @@ class Estimate(NamedTuple):
 
     @classmethod
     def mean(cls, estimates: Sequence[Estimate]) -> Estimate:
-        """The mean of estimates over the same rows.
+        """The mean of estimates over the same rows, with the means of their limits as its limits.
 
-        Its interval has the means of the limits, and may be too wide. It has none if one of the
-        estimates has none. It has no standard error and no number of rows.
+        This interval may be too wide. There is none if one of the estimates has none. The mean has
+        no standard error and no number of rows.
         """
         value = float(np.mean([estimate.value for estimate in estimates]))
         limits = [estimate.limits for estimate in estimates if estimate.limits is not None]
@@ -70,7 +70,7 @@ def full_name(measure: str, scope: str) -> str:
 
 
 def flat(estimates: Estimates) -> Iterator[tuple[str, str, Estimate]]:
-    """Yield the name of the metric, the scope and the estimate of each estimate."""
+    """Yield metric, scope and estimate of each estimate: ``("f1@60", "muse", Estimate(...))``."""
     for measure, estimates_by_scope in estimates.items():
         for scope, estimate in estimates_by_scope.items():
             yield measure, scope, estimate

@@ -91,24 +91,26 @@ class Measures:
         Rotations, pictures and repeats of a row count once. A ranking that lacks pictures because
         of a limit does not count, as measures leave it out too.
         """
-        row_sizes_by_row: dict[str, dict[str, int | None]] = {}
+        # By row and id of the record, the number of pictures in the row. A ranking of 3 pictures
+        # has a record for each: {row: {id 1: 3, id 2: 3, id 3: 3}}. Other records have None.
+        pictures_by_row: dict[str, dict[str, int | None]] = {}
         for record in records:
-            row_sizes = row_sizes_by_row.setdefault(self.row_of(record), {})
-            # A ranking has a document, and so a record, for each of its `images` pictures.
-            row_sizes[record["id"]] = record.get("images")
-        return sum(map(_is_whole, row_sizes_by_row.values()))
+            pictures_by_id = pictures_by_row.setdefault(self.row_of(record), {})
+            pictures_by_id[record["id"]] = record.get("images")
+        return sum(map(_is_whole, pictures_by_row.values()))
 
 
-def _is_whole(stated_row_size_by_document: Mapping[str, int | None]) -> bool:
-    """Whether none of a row's documents is missing, as ``--limit`` may cut some of them off.
+def _is_whole(pictures_by_id: Mapping[str, int | None]) -> bool:
+    """Whether a row has as many records as pictures; ``--limit`` may have cut some of them off.
+
+    A row that is no ranking is always whole.
 
     Args:
-        stated_row_size_by_document: how many documents the whole row has, as each document that is
-            there states; None where the row is no ranking.
+        pictures_by_id: by the id of each record of the row, how many pictures it says that the row
+            has; None where the row is no ranking.
     """
-    documents = len(stated_row_size_by_document)
-    stated_row_sizes = stated_row_size_by_document.values()
-    return all(stated is None or stated == documents for stated in stated_row_sizes)
+    known_ids = len(pictures_by_id)
+    return all(pictures is None or pictures == known_ids for pictures in pictures_by_id.values())
 
 
 def guarded(
@@ -217,9 +219,10 @@ def _evaluate_scopes(
 
 
 def headline_values(records: Sequence[Record], measures: Measures) -> dict[str, float]:
-    """The values, by full name, of the metrics in the harness's table that are not diagnostic.
+    """The values of the headline and the secondary metrics in the harness's table, by full name.
 
-    Each metric has its value over all rows, and its values in scopes: ``f1@60``, ``f1@60_muse``.
+    Each metric has its value over all rows, and its values in scopes: ``{"f1@60": 0.57,
+    "f1@60_muse": 0.61}``.
     """
     values: dict[str, float] = {}
     for name, scope, estimate in flat(evaluate(records, measures, stderr_resamples=0)):

@@ -194,7 +194,7 @@ class Threshold:
 
     @property
     def description(self) -> str:
-        """What a value of the metric says."""
+        """What a value of the metric says: ``Share of outputs with the right label.``"""
         if self.explained is None:
             return (
                 "Macro F1, with a label counted as right only if its explanation scores above"
@@ -241,9 +241,10 @@ class Scheme:
         return self.thresholds[0].name
 
     def is_label_metric(self, threshold: Threshold) -> bool:
-        """Whether a threshold is the first one: has its score and needs explanations as it does.
+        """Whether a threshold is the first one of the scheme, or a copy of it.
 
-        The name does not tell: `curve` gives the first one's name to other scores.
+        It then has the same score and is for the same labels. The name does not tell: `curve` gives
+        the name of the first threshold to its copies at other scores.
         """
         first = self.thresholds[0]
         return (threshold.at, threshold.explained) == (first.at, first.explained)
@@ -263,6 +264,7 @@ class Scheme:
 
         In FLUTE's first version only the explanations of contradictions are.
         """
+        # The label 0 is contradiction.
         return self.thresholds[0].explained != "contradiction" or record["gold"] == 0
 
     def has_scores(self, records: Sequence[Record]) -> bool:
@@ -331,18 +333,20 @@ def _threshold_measure(
         # and is equivalent to simply reporting label accuracy" (arXiv 2205.12404v1, section 4; the
         # shared task's page says the same).
         counts_labels_alone = is_label_metric and (is_accuracy or not has_scores)
-        if not counts_labels_alone:
-            if not has_scores:
-                return None
+        if counts_labels_alone:
+            counted_as_right = right
+        elif has_scores:
             scores = [scheme.score_of(record) for record in records]
-            right = classification.counts_as_right(
+            counted_as_right = classification.counts_as_right(
                 gold, right, scores, threshold.at, threshold.explained
             ).tolist()
+        else:
+            return None
 
         units = map(unit_of, records)
         if is_accuracy:
-            return ratio(units, right)
-        cells = classification.confusion_cells(gold, right)
+            return ratio(units, counted_as_right)
+        cells = classification.confusion_cells(gold, counted_as_right)
         return grouped(units, cells, partial(classification.macro_f1, skip_absent=True))
 
     return Measure(
@@ -353,7 +357,8 @@ def _threshold_measure(
         interval=WILSON if is_accuracy else TWO_CLASSES,
         scopes=scopes,
         role="headline" if threshold.name == scheme.headline else "secondary",
-        # It stands for a task whose explanations have no scores: of labels there is a majority.
+        # It stands for a task without explanation scores, and is then about labels. Labels can be
+        # put to the vote (`maj@K`), explanations cannot.
         answer=_label if is_label_metric else None,
     )
 

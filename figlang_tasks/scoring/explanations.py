@@ -43,10 +43,10 @@ TextPair: TypeAlias = tuple[str, str]
 
 
 def choose_scorer(scorer_option: str | Literal[False] | None, default: str) -> str:
-    """The name of the scorer, or `OFF` for none.
+    """The scorer's name: `OFF` if the task says so, else $FIGLANG_SCORER, the option, the default.
 
-    It is `OFF` if the task's option says so: the task then asks for no explanations. Else it is
-    that of ``$FIGLANG_SCORER``, else that of the task's option, else the default.
+    A task whose option is `OFF` asks for no explanations. The environment variable may say ``off``
+    too: then there is no scorer either.
 
     Args:
         scorer_option: the option `scorer` of the task file (`ScorerOption`). False means the same
@@ -69,7 +69,11 @@ def choose_scorer(scorer_option: str | Literal[False] | None, default: str) -> s
 
 
 def default_scorer(dataset: str) -> str:
-    """The scorer of the paper whose benchmark a dataset belongs to."""
+    """The name of the scorer of the paper whose benchmark a dataset belongs to: ``vflute25``.
+
+    Raises:
+        ValueError: the benchmark declares no scorer.
+    """
     benchmark = of_dataset(dataset)
     if benchmark.scorer is None:
         raise ValueError(
@@ -227,7 +231,8 @@ def score(
     if scores is None:
         signature = f"none ({scheme.label_metric} counts labels alone)"
         scores = PairScores(signature, kernel="", details={})
-    # The task's own option: $FIGLANG_SCORER=off leaves the explanations without scores.
+    # Only the task's own option changes what the task asks for. With $FIGLANG_SCORER=off it asks
+    # for explanations, which have no scores.
     asks_for_labels_alone = scorer_option in (OFF, False)
     scored = Scored(name, asks_for_labels_alone, scores, scheme)
     scored.add_to(records)

@@ -68,13 +68,13 @@ def process_results_for_lm_eval(
 
 
 def values_for_lm_eval(values: MetricValues, results: Sequence[str]) -> MetricValues:
-    """The values of a document with its record and output, for the aggregators of lm-eval.
+    """The values of a document for lm-eval, whose aggregators get its record and output from them.
 
     Args:
         values: what ``process_results`` returns for lmms-eval.
         results: the outputs of the model.
     """
-    output = results[0] if results else None
+    output = results[0] if results else None  # `process_results`, too, reads the first one
     return _DocumentValues(values, JudgedAnswer(values["sample"], output))
 
 

@@ -207,7 +207,7 @@ class Measure:
         """
         groups = self.averaged_groups(records)
         if len(groups) > 1:
-            return self._mean_of_groups(groups)
+            return self._mean_of_groups(groups)  # calls this method for each group
         if self.value_of_record is not None:
             statistic: Statistic | None = self._mean_of_records(records, self.value_of_record)
         elif self.statistic is not None:
@@ -222,16 +222,16 @@ class Measure:
         return statistic
 
     def overall_statistic(self, records: Sequence[Record]) -> Statistic | None:
-        """The statistic of all rows, from those of these records that count; None without a value.
+        """The statistic over all rows, of those records that count; None without a value.
 
-        The scopes get no statistics. But the records are split into them, so that a record whose
-        scope is damaged raises as it does in `statistics_by_scope`.
+        It is ``statistics_by_scope(records)["all"]`` without the work for the other scopes. Records
+        are still split into them, so that a damaged scope raises the same error.
         """
         counted = self.records_by_scope(records).get(OVERALL)
         return None if counted is None else self.statistic_of(counted)
 
     def _mean_of_groups(self, groups: Sequence[Sequence[Record]]) -> Statistic | None:
-        """The unweighted mean of the groups' values; None if one of them has no value."""
+        """The statistic of the unweighted mean of the groups' values; None if a group has none."""
         statistics: list[Statistic] = []
         for records in groups:
             statistic = self.statistic_of(records)
@@ -243,7 +243,7 @@ class Measure:
     def _mean_of_records(
         self, records: Sequence[Record], value_of_record: ValueOfRecord
     ) -> Statistic:
-        """The mean of the numbers of records.
+        """The statistic of the mean of the numbers of records.
 
         Raises:
             ValueError: a number of a share, which has Wilson's interval, is neither 0 nor 1.

@@ -103,9 +103,9 @@ def _unfinished_warning(records: Sequence[Record]) -> str:
 
 
 def _empty_warning(records: Sequence[Record]) -> str:
-    """A warning about empty answers that are not unfinished; "" if there are none.
+    """A warning about empty answers, ``3 of 723 answers are empty (rows ...)``; "" without any.
 
-    `_unfinished_warning` names the unfinished ones: outputs that are a thought alone.
+    Outputs that are a thought alone are not among them: `_unfinished_warning` names those.
     """
     empty: list[str] = []
     for record in records:
@@ -120,8 +120,9 @@ def _empty_warning(records: Sequence[Record]) -> str:
 def unread_warning(readings: Readings | None, examples: str = "") -> str:
     """What unread answers mean for the score of a task; "" if nearly all answers were read.
 
-    If at least half were read, it is also "" where all others are empty: no reader could have read
-    more.
+    ``The score is a lower bound: 80 of 723 answers could not be read and count as wrong (...)``. If
+    fewer than half were read, it says that the scores say nothing about the model. If at least half
+    were read, it is also "" where all others are empty: no reader could have read more.
 
     Args:
         readings: None if the task has no answers in words, which gives "".
@@ -129,7 +130,7 @@ def unread_warning(readings: Readings | None, examples: str = "") -> str:
     """
     if readings is None:
         return ""
-    left = readings["left"]
+    left = readings["left"]  # {"unreadable": 78, "empty": 2}
     unread = sum(left.values())
     answers = _count_answers(readings)
     if has_too_few_read(readings):

@@ -104,12 +104,14 @@ def _of_readings(statistic: StatisticOfRecords) -> StatisticOfRecords:
 
 
 def headline_measure(measures: Measures, records: Sequence[Record]) -> Measure | None:
-    """The headline measure if records give it a value, else the first secondary one; None without.
+    """The headline measure if records give it a value, else the first secondary one that has one.
 
-    Measures that need more than the records, such as large models, are passed over.
+    None if only diagnostic measures have a value. Measures that need more than the records, such as
+    large models, are passed over.
     """
+    # The headline measure, then secondary ones in the order of tables, then diagnostic ones.
     for measure in sorted(measures.all, key=lambda measure: measure.order):
-        if measure.is_diagnostic:  # these come last
+        if measure.is_diagnostic:  # and so are all that follow
             return None
         if measure.is_recomputable and measure.overall_statistic(records) is not None:
             return measure

@@ -63,7 +63,8 @@ def has_unread_words(record: Record) -> bool:
 def count_readings(records: Iterable[Record]) -> Readings | None:
     """Count answers by the rule that read them, and unread ones by status.
 
-    Records without a status are of outputs that nobody reads, such as captions, and do not count.
+    Records without a status are of outputs that nobody reads, such as captions, and do not count;
+    nor do words where only scores count (`no_scores`).
 
     Returns:
         The counts; None if no answer was read or left unread, as where all answers are scores.
@@ -78,9 +79,10 @@ def count_readings(records: Iterable[Record]) -> Readings | None:
             read[str(record.get("rule", ""))] += 1
         elif status == "scores":
             scores += 1
-        elif is_unread(record):
+        elif is_unread(record):  # not so `no_scores`: words where only scores count
             left[str(status)] += 1
-            # the same for all records of a task
+            # By the rules of its paper, an unread answer of NYK-MS counts as "No". The field is the
+            # same for all records of a task.
             left_count_as = str(record.get(COUNTS_AS, left_count_as))
     if not read and not left:
         return None
@@ -93,11 +95,10 @@ def count_readings(records: Iterable[Record]) -> Readings | None:
 
 
 def readings_metadata(records: Sequence[Record]) -> dict[str, Any]:
-    """What the metadata of a task says of its readings in a results file.
+    """The entries ``readings`` and ``offers_choice`` for the metadata of a task in a results file.
 
-    Returns:
-        ``readings``, the counts (`Readings`), and ``offers_choice`` (`offers_choice`); nothing if
-        no answer was read or left unread.
+    They are the counts (`count_readings`), and whether the task offers a choice (`offers_choice`).
+    {} if no answer was read or left unread.
     """
     readings = count_readings(records)
     if readings is None:

@@ -74,6 +74,8 @@ def _majority_record(
         answer = answer_of(record)
         if answer is not None:
             votes[answer] += 1
+    # Of equal counts `most_common` takes the one counted first. Without votes the winner is None,
+    # which is the answer of all records: the first of them is chosen.
     winner = votes.most_common(1)[0][0] if votes else None
     chosen = next(record for record in answers if answer_of(record) == winner)
     # Without the number of the repeat the row counts as answered once.

@@ -17,7 +17,9 @@ ratio = Statistic.ratio_of
 def grouped(
     units: Iterable[str], rows: npt.ArrayLike, value: Callable[[Floats], Floats]
 ) -> Statistic:
-    """A statistic of rows of numbers, one per record; `Statistic` adds up rows of one unit.
+    """A statistic whose value is a function of the sum of rows of numbers, one row per record.
+
+    `Statistic` adds up the rows of one unit, since units are what is resampled.
 
     Args:
         units: the unit of each record.
@@ -42,6 +44,8 @@ def combine_statistics(
     widths = [statistic.rows.shape[1] for statistic in statistics]
     boundaries = np.cumsum(widths)[:-1]
 
+    # A row for each unit. The columns of the statistics stand side by side, those of the first one
+    # on the left; they are 0 where a statistic lacks the unit.
     rows = np.zeros((len(units), sum(widths)))
     # np.split returns views, so that these assignments fill `rows`.
     for statistic, columns in zip(statistics, np.split(rows, boundaries, axis=1), strict=True):

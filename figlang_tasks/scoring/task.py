@@ -130,7 +130,8 @@ def task_of(document: Document) -> Task:
 def process_results(doc: Document, results: Sequence[str]) -> MetricValues:
     """Judge the answer to a document: its `MetricValues`. Task files name this function."""
     task = task_of(doc)
-    return task.values(doc, task.answer_record(doc, results[0]))
+    output = results[0]  # Only the first output is read.
+    return task.values(doc, task.answer_record(doc, output))
 
 
 def _placeholder_aggregation(metric: str, task: Task) -> Callable[[Sequence[object]], float]:

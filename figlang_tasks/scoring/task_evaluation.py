@@ -36,8 +36,11 @@ class JudgedAnswer:
     def __post_init__(self) -> None:
         """Mark the record of an output that is a thought alone."""
         is_by_scores = self.record.get("status") == "scores"
+        # The explanation that the task asks for was read in the thought: ``<reason>...</reason>``.
         is_explained_in_thought = self.record.get("rule") == EXPLAINED
-        if is_by_scores or is_explained_in_thought:  # then the output needs no words after it
+        if (
+            is_by_scores or is_explained_in_thought
+        ):  # Such an output needs no words after a thought.
             return
         if is_thought_alone(self.output):
             self.record[UNFINISHED.name] = True
@@ -122,6 +125,7 @@ class TaskEvaluation:
 def metadata_of_records(records: Sequence[Record]) -> dict[str, Any]:
     """Data revision, BLEU settings and reading counts for results files, if records tell them."""
     metadata: dict[str, Any] = {}
+    # fields of records, and the names under which results files have them
     for field, name in (("revision", "data_revision"), ("bleu", "bleu")):
         contents = {str(record[field]) for record in records if field in record}
         if contents:

@@ -22,6 +22,7 @@ def check_hub() -> Iterator[Finding]:
 
     hub_finding = _check_account()
     yield hub_finding
+    # Its status is "ok" too if the user wants no contact with the hub.
     can_ask_hub = hub_finding.status == "ok" and not constants.HF_HUB_OFFLINE
 
     datasets = [source for source in sources().values() if source.folder is None]

@@ -59,10 +59,11 @@ def check_java() -> Iterator[Finding]:
     """Check for Java, which computes METEOR and SPICE, and for the files of SPICE."""
     from figlang_tasks.metrics import caption_java
 
-    purposes_of_java = [
+    # The tasks of each benchmark that need Java: ["metaclue_caption* and metaclue_vqa*"].
+    tasks_with_java = [
         benchmark.needs["java"] for benchmark in benchmarks().values() if "java" in benchmark.needs
     ]
-    tasks = " and ".join(purposes_of_java)
+    tasks = " and ".join(tasks_with_java)
     concerns = benchmarks_in_need_of("java")
     java = caption_java.find_java()
     if java is None:
