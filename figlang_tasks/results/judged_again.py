@@ -10,7 +10,8 @@ from figlang_tasks.core import task_files
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.record import Record
 from figlang_tasks.results.task_run import TaskRun, outputs
-from figlang_tasks.scoring.explained import LABEL_AS_GIVEN, text_pair
+from figlang_tasks.scoring.explained import text_pair
+from figlang_tasks.scoring.given_labels import LABEL_AS_GIVEN
 from figlang_tasks.scoring.judging import SAMPLE
 from figlang_tasks.scoring.readings import READ_BY, has_unread_words
 from figlang_tasks.scoring.records import REPEAT

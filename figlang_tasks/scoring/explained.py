@@ -26,9 +26,6 @@ MEAN_SCORE = "explanation_score"
 LABEL_NAMES = {1: "entailment", 0: "contradiction"}
 """The names of the labels, by their numbers in records."""
 
-LABEL_AS_GIVEN = "label as given"
-"""The rule of a record whose label was not read from words: a file of predictions has it."""
-
 # --- records ---
 
 
@@ -112,28 +109,6 @@ def explained_record(
         "reference": doc["explanation"],
         "unit": doc["family"],  # dependent rows, which are resampled together
     }
-
-
-def label_as_given(label: str | None, explanation: str | None) -> Explained:
-    """A label with its explanation that a file has in place of an output in words.
-
-    Args:
-        label: ``entailment`` or 1, ``contradiction`` or 0; None or "" if it has none, which counts
-            as a missing answer.
-        explanation: None if it has none.
-
-    Raises:
-        ValueError: it is another label.
-    """
-    text = (label or "").strip().casefold()
-    if not text:
-        return Explained(None, "missing", LABEL_AS_GIVEN, explanation)
-    for number, name in LABEL_NAMES.items():
-        if text in (name, str(number)):
-            return Explained(number, "read", LABEL_AS_GIVEN, explanation)
-    raise ValueError(
-        f"the label is {label!r}, must be entailment (or 1) or contradiction (or 0), or empty"
-    )
 
 
 def check_records(records: Sequence[Record]) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeAlias
 
 from figlang_tasks.answers.next_question import texts_of_row, without_next_questions
 from figlang_tasks.core import notes
@@ -18,6 +18,9 @@ from figlang_tasks.scoring.task_evaluation import JudgedAnswer
 
 SAMPLE = "sample"
 """The key under which ``process_results`` returns the record, beside the numbers of metrics."""
+
+ProcessResults: TypeAlias = Callable[[Document, Sequence[Any]], MetricValues]
+"""The ``process_results`` of a task file: a document and its outputs, to the values of metrics."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +37,8 @@ class AnswerJudge:
         metrics: the names of the metrics that are ours.
     """
 
-    process_results: Callable[[Document, Sequence[Any]], MetricValues]
-    doc_to_text: Callable[[Document], Any]
+    process_results: ProcessResults
+    doc_to_text: Callable[[Document], object]
     shown_texts: Callable[[Document], Sequence[str]]
     other_wordings: Callable[[Document], Sequence[str]] | None
     task_kind: Task | None
@@ -46,8 +49,8 @@ class AnswerJudge:
         cls,
         modules: Sequence[ModuleType],
         *,
-        process_results: Callable[[Document, Sequence[Any]], MetricValues],
-        doc_to_text: Callable[[Document], Any],
+        process_results: ProcessResults,
+        doc_to_text: Callable[[Document], object],
         task_kind: Task | None,
         metrics: Sequence[str],
     ) -> AnswerJudge:
@@ -69,7 +72,7 @@ class AnswerJudge:
             metrics=metrics,
         )
 
-    def judge(self, document: Document, answers: Sequence[Any]) -> MetricValues:
+    def judge(self, document: Document, answers: Sequence[object]) -> MetricValues:
         """The numbers of the metrics for one answer, and under `SAMPLE` its `JudgedAnswer`.
 
         Args:
@@ -90,11 +93,12 @@ class AnswerJudge:
             values = {**values, **self.task_kind.measures.values(record)}
 
         first_answer = answers[0] if answers else None
+        assert isinstance(first_answer, str | None), "an answer is a text, or missing"
         return self._with_judged_answer({**values, SAMPLE: record}, first_answer)
 
     def _outputs_to_judge(
-        self, document: Document, answers: Sequence[Any], is_refused: bool
-    ) -> Sequence[Any]:
+        self, document: Document, answers: Sequence[object], is_refused: bool
+    ) -> Sequence[object]:
         """The answer as the task's ``process_results`` gets it: up to a question that it invents.
 
         The papers' own rules still find all of it (`figlang_tasks.answers.next_question.Output`).

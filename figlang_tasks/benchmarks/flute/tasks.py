@@ -37,7 +37,8 @@ from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.core.request import Request
 from figlang_tasks.scoring import Task, explanations
-from figlang_tasks.scoring.explained import Explained, explained_record, label_as_given
+from figlang_tasks.scoring.explained import Explained, explained_record
+from figlang_tasks.scoring.given_labels import label_as_given
 from figlang_tasks.scoring.lm_eval import metric_list_for_lm_eval, process_results_for_lm_eval
 from figlang_tasks.scoring.task import Document, MetricValues
 

@@ -48,7 +48,8 @@ from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.core.request import Request
 from figlang_tasks.scoring import Task, explanations
-from figlang_tasks.scoring.explained import ExplainedRecord, explained_record, label_as_given
+from figlang_tasks.scoring.explained import ExplainedRecord, explained_record
+from figlang_tasks.scoring.given_labels import label_as_given
 from figlang_tasks.scoring.task import Document, MetricValues, task_of
 
 if TYPE_CHECKING:
