@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 import typer
 
@@ -29,79 +29,89 @@ from figlang_tasks.scoring import evaluate
 from figlang_tasks.scoring.readings import readings_metadata
 from figlang_tasks.scoring.task_file import TaskFile
 
+FileOrRun: TypeAlias = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="FILE|RUN",
+        help="A file of predictions (with --task), or a saved run.",
+        show_default=False,
+    ),
+]
+TaskName: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        help="The task that a file answers: vflute, irfl_detect_idiom, ...", show_default=False
+    ),
+]
+OutputFolder: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--output-path",
+        "-o",
+        help="Folder of the new run. [default: results/FILE, or RUN_scored]",
+        show_default=False,
+    ),
+]
+ModelName: TypeAlias = Annotated[
+    str | None,
+    typer.Option(help="Name of the model. [default: that of the file]", show_default=False),
+]
+ScorerName: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        help=(
+            "vflute25 (mean of BERTScore and BLEURT), figlang24 (BERTScore), flute22,"
+            " flute22-xlarge, embedded (demo), or off. This command ignores $FIGLANG_SCORER."
+            " [default: the paper's, if its weights are here]"
+        ),
+        show_default=False,
+    ),
+]
+IdColumn: TypeAlias = Annotated[
+    str | None, typer.Option("--id", help="Column with the id of a row.", show_default=False)
+]
+OutputColumn: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--output", help="Column with what the model said.", show_default=False),
+]
+LabelColumn: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--label", help="Column with a label that needs no reading.", show_default=False),
+]
+ExplanationColumn: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--explanation", help="Column with its explanation.", show_default=False),
+]
+InOrder: TypeAlias = Annotated[
+    bool, typer.Option("--in-order", help="The file has a line for each row, in their order.")
+]
+Missing: TypeAlias = Annotated[
+    Literal["wrong"] | None,
+    typer.Option(help="Count rows without a prediction as wrong.", show_default=False),
+]
+Partial: TypeAlias = Annotated[
+    bool,
+    typer.Option("--partial", help="Leave out rows without a prediction, and mark the run."),
+]
+Columns: TypeAlias = Annotated[
+    bool, typer.Option("--columns", help="Print which columns the task takes, and exit.")
+]
+
 
 def score(
-    path: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="FILE|RUN",
-            help="A file of predictions (with --task), or a saved run.",
-            show_default=False,
-        ),
-    ] = None,
-    task: Annotated[
-        str | None,
-        typer.Option(
-            help="The task that a file answers: vflute, irfl_detect_idiom, ...", show_default=False
-        ),
-    ] = None,
-    output_path: Annotated[
-        Path | None,
-        typer.Option(
-            "--output-path",
-            "-o",
-            help="Folder of the new run. [default: results/FILE, or RUN_scored]",
-            show_default=False,
-        ),
-    ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(help="Name of the model. [default: that of the file]", show_default=False),
-    ] = None,
-    scorer: Annotated[
-        str | None,
-        typer.Option(
-            help=(
-                "vflute25 (mean of BERTScore and BLEURT), figlang24 (BERTScore), flute22,"
-                " flute22-xlarge, embedded (demo), or off. This command ignores $FIGLANG_SCORER."
-                " [default: the paper's, if its weights are here]"
-            ),
-            show_default=False,
-        ),
-    ] = None,
-    id_column: Annotated[
-        str | None, typer.Option("--id", help="Column with the id of a row.", show_default=False)
-    ] = None,
-    output_column: Annotated[
-        str | None,
-        typer.Option("--output", help="Column with what the model said.", show_default=False),
-    ] = None,
-    label_column: Annotated[
-        str | None,
-        typer.Option(
-            "--label", help="Column with a label that needs no reading.", show_default=False
-        ),
-    ] = None,
-    explanation_column: Annotated[
-        str | None,
-        typer.Option("--explanation", help="Column with its explanation.", show_default=False),
-    ] = None,
-    in_order: Annotated[
-        bool,
-        typer.Option("--in-order", help="The file has a line for each row, in their order."),
-    ] = False,
-    missing: Annotated[
-        Literal["wrong"] | None,
-        typer.Option(help="Count rows without a prediction as wrong.", show_default=False),
-    ] = None,
-    partial: Annotated[
-        bool,
-        typer.Option("--partial", help="Leave out rows without a prediction, and mark the run."),
-    ] = False,
-    columns: Annotated[
-        bool,
-        typer.Option("--columns", help="Print which columns the task takes, and exit."),
-    ] = False,
+    path: FileOrRun = None,
+    task: TaskName = None,
+    output_path: OutputFolder = None,
+    model: ModelName = None,
+    scorer: ScorerName = None,
+    id_column: IdColumn = None,
+    output_column: OutputColumn = None,
+    label_column: LabelColumn = None,
+    explanation_column: ExplanationColumn = None,
+    in_order: InOrder = False,
+    missing: Missing = None,
+    partial: Partial = False,
+    columns: Columns = False,
     dtype: Dtype = "fp32",
     device: Device = "auto",
 ) -> None:
@@ -120,8 +130,6 @@ def score(
     figlang score answers.csv --task vflute --model my-model
     figlang score results/MODEL --scorer figlang24 --dtype fast --device cuda
     """
-    if missing and partial:
-        raise typer.BadParameter("--missing and --partial exclude each other")
     if columns:
         if task is None:
             raise typer.BadParameter("--columns needs --task TASK")
@@ -129,46 +137,64 @@ def score(
         return
     if path is None:
         raise typer.BadParameter("name a file of predictions, or a run")
-    needs_task = {
-        "--model": model,
-        "--id": id_column,
-        "--output": output_column,
-        "--label": label_column,
-        "--explanation": explanation_column,
-        "--in-order": in_order,
-        "--missing": missing,
-        "--partial": partial,
-    }
-    for option, given in needs_task.items():
-        if given and task is None:
-            raise typer.BadParameter(f"{option} is for a file of predictions: add --task TASK")
+    names = ColumnNames(
+        id=id_column, output=output_column, label=label_column, explanation=explanation_column
+    )
+    options = ScoringOptions(
+        model=model,
+        missing_rows=_missing_rows(missing, partial),
+        in_order=in_order,
+        scorer=scorer,
+        device=device,
+        dtype=dtype,
+    )
     with translated_errors():
-        if task is None:
-            results, folder = _score_run(path, output_path, scorer, device, dtype)
+        if task is not None:
+            scored = _score_file(Path(path), task, names, options, output_path)
         else:
-            names = ColumnNames(
-                id=id_column,
-                output=output_column,
-                label=label_column,
-                explanation=explanation_column,
-            )
-            missing_rows: MissingRows = "refuse"
-            if missing or partial:
-                missing_rows = "wrong" if missing else "partial"
-            options = ScoringOptions(
-                model=model,
-                missing_rows=missing_rows,
-                in_order=in_order,
-                scorer=scorer,
-                device=device,
-                dtype=dtype,
-            )
-            results, folder = _score_file(Path(path), task, names, options, output_path)
+            _refuse_options_of_files(names, options)
+            scored = _score_run(path, options, output_path)
+    _say_results(scored)
 
+
+def _missing_rows(missing: str | None, partial: bool) -> MissingRows:
+    """What becomes of rows without a prediction, by two options that exclude each other."""
+    if missing is not None and partial:
+        raise typer.BadParameter("--missing and --partial exclude each other")
+    if partial:
+        return "partial"
+    return "refuse" if missing is None else "wrong"
+
+
+def _refuse_options_of_files(names: ColumnNames, options: ScoringOptions) -> None:
+    """Raise `typer.BadParameter` for an option that a saved run does not take."""
+    given_by_option = {
+        "--model": options.model,
+        "--id": names.id,
+        "--output": names.output,
+        "--label": names.label,
+        "--explanation": names.explanation,
+        "--in-order": options.in_order,
+        "--missing and --partial": options.missing_rows != "refuse",
+    }
+    for option, given in given_by_option.items():
+        if given:
+            raise typer.BadParameter(f"{option}: of a file of predictions; add --task TASK")
+
+
+class _Scored(NamedTuple):
+    """A run that was scored and saved: the contents of its results files, and its folder."""
+
+    results: Sequence[Mapping[str, Any]]
+    folder: Path
+
+
+def _say_results(scored: _Scored) -> None:
+    """Print the values of a run and what to do next; exit with status 1 if a measure failed."""
     say("shares in percent, with 95 % intervals:")
-    for content in results:
+    for content in scored.results:
         say(f"\n{summary_table(content)}\n")
-    say(f"written: {folder}\n{next_commands(results, folder)}")
+    say(f"written: {scored.folder}\n{next_commands(scored.results, scored.folder)}")
     failures = notes.take_failures()
     for failure in failures:
         warn(failure)
@@ -187,17 +213,13 @@ def translated_errors() -> Iterator[None]:
         raise FigLangError(str(error)) from error
 
 
-_Results = list[Mapping[str, Any]]
-"""The contents of results files."""
-
-
 # --- a file of predictions ---
 
 
 def _score_file(
     path: Path, task: str, names: ColumnNames, options: ScoringOptions, output_path: Path | None
-) -> tuple[_Results, Path]:
-    """Score a file of predictions, and save the run; return its results and its folder."""
+) -> _Scored:
+    """Score a file of predictions, and save the run."""
     task_file = TaskFile.read(task)
     file = read_predictions(path, names, task_file.name)
     say(file.description)
@@ -207,19 +229,14 @@ def _score_file(
         save_run(scored.run, partial_folder)
     for remark in scored.remarks:
         say(remark)
-    return [scored.run.results], folder
+    return _Scored([scored.run.results], folder)
 
 
 # --- a saved run ---
 
 
-def _score_run(
-    argument: str, output_path: Path | None, scorer: str | None, device: str, dtype: Any
-) -> tuple[_Results, Path]:
+def _score_run(argument: str, options: ScoringOptions, output_path: Path | None) -> _Scored:
     """Judge a saved run again, score its explanations, and save it as a new run.
-
-    Returns:
-        The contents of its results files, and the folder of the new run.
 
     Raises:
         RunError: the files of a task contradict each other, or a row cannot be scored.
@@ -238,7 +255,7 @@ def _score_run(
                     f"{name}: {judged.changed_readings:,} of {len(saved_task.samples):,} answers"
                     " are read differently than when the run was saved"
                 )
-            changed_task = _with_scores(judged.task, scorer, device, dtype)
+            changed_task = _with_scores(judged.task, options)
             if changed_task is not None:
                 changed_tasks[name] = changed_task
             elif judged.changed_readings:
@@ -248,18 +265,16 @@ def _score_run(
                 f"{saved_run.path} stays as it is: its answers are read as when it was saved, and"
                 " it has no explanations to score, or no weights to score them with"
             )
-        results: _Results = list(write_run(saved_run, changed_tasks, partial_folder))
-    return results, folder
+        results = write_run(saved_run, changed_tasks, partial_folder)
+    return _Scored(results, folder)
 
 
-def _with_scores(
-    task: TaskRun, scorer_name: str | None, device: str, dtype: Any
-) -> ChangedTask | None:
+def _with_scores(task: TaskRun, options: ScoringOptions) -> ChangedTask | None:
     """The task with explanation scores and its values; None if it gets no scores."""
     if not task.has_explanations:
         return None
     task.check_explanations()
-    scorer, reason = scorer_for(task, scorer_name, device=device, dtype=dtype)
+    scorer, reason = scorer_for(task, options.scorer, device=options.device, dtype=options.dtype)
     if scorer is None:
         say(f"{task.task}: {reason}")
         return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from figlang_tasks.answers.next_question import texts_of_row, without_next_questions
 from figlang_tasks.core import notes
@@ -93,8 +93,9 @@ class AnswerJudge:
             values = {**values, **self.task_kind.measures.values(record)}
 
         first_answer = answers[0] if answers else None
-        assert isinstance(first_answer, str | None), "an answer is a text, or missing"
-        return self._with_judged_answer({**values, SAMPLE: record}, first_answer)
+        return self._with_judged_answer(
+            {**values, SAMPLE: record}, cast("str | None", first_answer)
+        )
 
     def _outputs_to_judge(
         self, document: Document, answers: Sequence[object], is_refused: bool
