@@ -20,12 +20,13 @@ class Options(TaskOptions):
         num_shots: how many exemplars stand before the question. They are rows of the train split.
         fewshot_seed: the seed with which the exemplars are drawn.
         blind: show a white square instead of the row's image; exemplars keep theirs. The
-            hypothesis-only baseline of section 4.3 ("-- Image" in Table 4) sees the same, but is
+            hypothesis-only baseline of section 4.3 ("-Image" in Table 4) sees the same, but is
             also fine-tuned on white squares; this option changes the evaluation alone.
         label_only: ask for the label without an explanation (Appendix J). Its task file turns the
             scorer off: F1@0 then counts labels alone, and F1@53 and F1@60 have no value.
         scorer: the name of the explanation scorer (`figlang_tasks.scoring.explanations`); None
-            takes the paper's. The environment variable ``FIGLANG_SCORER`` overrides it.
+            takes the paper's. The environment variable ``FIGLANG_SCORER`` overrides this option,
+            unless the option is ``off``.
     """
 
     OF: ClassVar[str] = "V-FLUTE"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import datasets
 
 TEXT_COLUMNS = ("claim", "label", "explanation", "phenomenon", "source_dataset")
-"""The columns of the release; it has `image` too."""
+"""The text columns of the release; it has `image` too."""
 
 USER_COLUMNS = ("id", "image", "claim", "label", "explanation")
 """The columns that a file of the user must have."""
@@ -79,6 +79,7 @@ def read_release(dataset: str, split: str) -> RowTable:
             " instructions depend on the row order of the whole split; to run fewer rows use"
             " --limit."
         )
+    # Ids are added also with such a fault: the caller raises it together with those of rows.
     ids: list[str] = []
     row_locations: list[str] = []
     for row_index, source_dataset in enumerate(rows["source_dataset"]):
@@ -124,6 +125,13 @@ def read_user_file(path: Path, split_name: str) -> RowTable:
     Args:
         path: the file (`find_user_file`).
         split_name: dataset and split (``V-FLUTE/test``), for the log.
+
+    Returns:
+        The rows without faults, and the faults of the others: a cell is missing, an id stands
+        twice. An empty file is a fault.
+
+    Raises:
+        DataError: the file cannot be read at all.
     """
     import datasets
 
@@ -155,7 +163,8 @@ def _user_row(cells: Mapping[str, Any], location: str) -> dict[str, object]:
         location: file and line, for messages.
 
     Raises:
-        DataError: a text is missing, or the source cannot be part of a metric's name.
+        DataError: a text is missing or holds a placeholder such as ``<image>``, or the source
+            cannot be part of a metric's name.
     """
     row_id = row_files.text(cells, "id", location)
     location = f"{location} ({row_id[:80]})"

@@ -35,13 +35,17 @@ LABELS = {"entailment": 1, "contradiction": 0}
 # --- the instruction of each row: Table 8 and Appendix D ---
 
 INSTRUCTION_COUNT = 21
-"""How many instructions Table 8 has. ``prompts/vflute/question.jinja`` holds them in its order."""
+"""How many instructions Table 8 has (section 4.1 says 21 too, Appendix D says 20).
+
+``prompts/vflute/question.jinja`` holds them in the order of Table 8.
+"""
 
 INSTRUCTION_NUMBERS = range(1, INSTRUCTION_COUNT + 1)
 """1 to 21, as Table 8 numbers the instructions."""
 
 INSTRUCTION_SEED = 42
-"""The paper states no seed. This one gives the prompts of all 723 released test rows."""
+"""The paper states no seed for this draw. This one gives the prompts of all 723 released test rows.
+"""
 
 
 def instruction_numbers(split_sizes: Mapping[str, int], split: str) -> list[int]:
@@ -52,7 +56,8 @@ def instruction_numbers(split_sizes: Mapping[str, int], split: str) -> list[int]
     of a split depend on the sizes of those before it.
 
     Args:
-        split_sizes: the number of rows by split, in the order train, validation, test.
+        split_sizes: the number of rows by split, in the order of the release: train, validation,
+            test.
         split: the split whose numbers are returned.
     """
     generator = random.Random(INSTRUCTION_SEED)
@@ -135,8 +140,9 @@ def load(dataset: str, split: str, check_images: bool = True) -> datasets.Datase
     for texts in texts_of_rows:
         group = report_group(texts["source_dataset"], texts["phenomenon"])
         groups.append(group or NO_SOURCE)
-    # Instructions are assigned through all splits, one after the other, so that the sizes of all
-    # are needed. The user's file may have another number of rows than the released split.
+    # The draw goes through the splits one after the other, so it needs the sizes of those before.
+    # Only the split that is loaded gets its own size, as the user's file may have more or fewer
+    # rows: the other splits count as released, whatever files the user has of them.
     split_sizes = {**source_of(dataset).splits, split: len(rows)}
     added_columns: dict[str, list[str] | list[int]] = {
         "dataset": [dataset] * len(rows),
