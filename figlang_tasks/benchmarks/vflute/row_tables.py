@@ -30,8 +30,8 @@ USER_COLUMNS = ("id", "image", "claim", "label", "explanation")
 OPTIONAL_COLUMNS = ("source_dataset", "phenomenon")
 """The columns that a file of the user may have; without them these texts are empty."""
 
-# A source becomes part of the names of metrics (f1@0_muse), in which `all` and the ends ci_low and
-# ci_high mean something else.
+# What a user may write in `source_dataset`. A source becomes part of the names of metrics
+# (f1@0_muse), in which `all` and the ends ci_low and ci_high mean something else.
 _SOURCE_NAME = re.compile(r"(?!all$|.*ci_(low|high)$)[\w-]{1,60}")
 
 
@@ -60,6 +60,9 @@ def read_release(dataset: str, split: str) -> RowTable:
     Raises:
         DataError: there is no such split, or it cannot be read.
         PartMissing: the folder of the dataset has no file of the split.
+
+    Returns:
+        All rows; the only fault found here is another number of rows than the published one.
     """
     source = source_of(dataset)
     if split not in source.splits:
@@ -108,7 +111,10 @@ def _no_file_message(source: hub.Source, split: str, folder: Path) -> str:
 
 
 def find_user_file(dataset: str, split: str) -> Path | None:
-    """The user's file with rows of a split; None if there is none, so that the release is read."""
+    """The user's file with rows of a split: ``test.csv``, else ``test.jsonl``; None without both.
+
+    The release is read where there is none.
+    """
     folder = hub.local_folder(source_of(dataset))
     if folder is None:
         return None
@@ -156,7 +162,7 @@ def read_user_file(path: Path, split_name: str) -> RowTable:
 
 
 def _user_row(cells: Mapping[str, Any], location: str) -> dict[str, object]:
-    """A row of the user in the columns of `RowTable`.
+    """A row of the user as a dict with the columns of `RowTable.rows`.
 
     Args:
         cells: the row as it stands in the file, by column.

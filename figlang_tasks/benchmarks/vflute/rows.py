@@ -82,7 +82,7 @@ NO_SOURCE = "other"
 
 
 def report_group(source_dataset: str, phenomenon: str) -> str:
-    """The group that a row's results are reported in: ``irfl_idiom``, ``muse``.
+    """The group that a row's results are reported in: ``irfl_idiom``, ``muse``; "" without source.
 
     The groups are those of Tables 3 and 7 and of the authors' scorer: IRFL is divided by
     `phenomenon`, and any other source is a group as a whole. So is HAIVMet (``vismet``), whose
@@ -162,7 +162,8 @@ def load(dataset: str, split: str, check_images: bool = True) -> datasets.Datase
 def with_all_instructions(documents: datasets.Dataset) -> datasets.Dataset:
     """Each document of `load` 21 times, once with each instruction of Table 8.
 
-    The id of the row moves to the column ``row``; ``id`` becomes ``muse-test-7-instruction21``.
+    The id of the row moves to the column ``row``; ``id`` becomes ``muse-test-7-instruction21``. The
+    column ``instruction`` has that number in place of the assigned one.
     """
     row_indices: list[int] = []
     instructions: list[int] = []
@@ -182,7 +183,7 @@ class _CheckedRow(NamedTuple):
     """A row without faults.
 
     Attributes:
-        texts: its texts by column.
+        texts: its texts by column (`TEXT_COLUMNS`).
         picture_key: equal for equal pictures; "" if pictures were not checked.
     """
 
@@ -193,7 +194,15 @@ class _CheckedRow(NamedTuple):
 def _check_rows(
     table: datasets.Dataset, dataset: str, split: str, has_user_rows: bool, check_images: bool
 ) -> tuple[list[_CheckedRow], list[str]]:
-    """The rows of a table that have no faults, and a message for each of the others."""
+    """The rows of a table that have no faults, and a message for each of the others.
+
+    Args:
+        table: a `RowTable.rows`.
+        dataset: the name of the dataset.
+        split: the name of the split.
+        has_user_rows: whether the rows are the user's, whose sources may have any name.
+        check_images: whether to decode every picture; else `_CheckedRow.picture_key` is "".
+    """
     remedy = "Correct the row." if has_user_rows else hub.USE_THE_RELEASE
 
     def check(cells: Mapping[str, Any], location: str) -> _CheckedRow:
@@ -261,10 +270,14 @@ def _digest_of_texts(texts_of_rows: Sequence[Mapping[str, str]]) -> str:
 
 
 def _families(ids: Sequence[str], rows: Sequence[_CheckedRow]) -> list[str]:
-    """For each row the id of the first row that shares its claim or picture (see `load`)."""
+    """For each row the id of the first row of its family, whose rows share a claim or a picture.
+
+    They may share it through others: see `load`.
+    """
     keys_of_rows: list[list[tuple[str, str]]] = []
     for row in rows:
         keys_of_rows.append([("claim", row.texts["claim"]), ("picture", row.picture_key)])
+    # `link_rows` gives the index of the first row of each row's family.
     return [ids[first_index] for first_index in link_rows(keys_of_rows)]
 
 
@@ -273,7 +286,7 @@ def _families(ids: Sequence[str], rows: Sequence[_CheckedRow]) -> list[str]:
 
 @hub.cached(maxsize=8)
 def exemplars(dataset: str, count: int, seed: int) -> tuple[Document, ...]:
-    """Few-shot exemplars: documents of the train split whose `image` is decoded.
+    """Few-shot exemplars: documents of the train split whose `image` is a decoded picture.
 
     The source datasets take turns, and each turn takes a row whose label was drawn least so far
     (`figlang_tasks.core.exemplars.draw_exemplars`): five exemplars hold each of V-FLUTE's five

@@ -7,7 +7,7 @@ and assign a label" (section 3). Prompts and data call the hypothesis a claim.
 Where the paper says what, and where it is done here:
 
 - Section 3.4, sizes of the splits: `figlang_tasks.benchmarks.vflute.benchmark`.
-- Section 3, the labels, and their numbers in records: `figlang_tasks.benchmarks.vflute.rows.LABELS`.
+- Section 3, the labels (numbers in records): `figlang_tasks.benchmarks.vflute.rows.LABELS`.
 - Table 3, the groups of rows that results are reported for: `figlang_tasks.benchmarks.vflute.rows`;
   their row counts: `figlang_tasks.benchmarks.vflute.reproduced`.
 - Table 8 and Appendix D, one of 21 instructions for each row (Table 8 and section 4.1 have 21,
@@ -37,7 +37,7 @@ Where the paper says what, and where it is done here:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from loguru import logger
@@ -46,7 +46,7 @@ from PIL import Image
 from figlang_tasks.answers.entailment import entailment
 from figlang_tasks.answers.next_question import before_next_question, whole
 from figlang_tasks.benchmarks.vflute import measures, rows
-from figlang_tasks.benchmarks.vflute.options import Options
+from figlang_tasks.benchmarks.vflute.options import Options, names_instructions, preflight
 from figlang_tasks.benchmarks.vflute.parse import parse_official
 from figlang_tasks.benchmarks.vflute.records import VFluteRecord
 from figlang_tasks.benchmarks.vflute.scene_graph import NextCall, stages_from_json, stages_to_json
@@ -55,7 +55,7 @@ from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.core.request import Request
-from figlang_tasks.scoring import Task, explanations
+from figlang_tasks.scoring import Task
 from figlang_tasks.scoring.explained import explained_record
 from figlang_tasks.scoring.task import Document, MetricValues, task_of
 
@@ -73,58 +73,19 @@ def documents(request: Request, check_images: bool) -> datasets.Dataset:
     """The rows for a request such as ``V-FLUTE,split=test`` (see `rows.load`).
 
     A request with ``instructions=all`` gets each row 21 times, once with each instruction.
+
+    Args:
+        request: what a task file asks for.
+        check_images: whether to decode every picture, which finds damaged ones.
     """
-    if _names_instructions(request) and request["instructions"] != "all":
+    if names_instructions(request) and request["instructions"] != "all":
         raise DataError(
             f"dataset_name: instructions={request['instructions']}; it must be all, or be left out"
         )
     split_rows = rows.load(request.dataset, request["split"], check_images=check_images)
-    if _names_instructions(request):
+    if names_instructions(request):
         return rows.with_all_instructions(split_rows)
     return split_rows
-
-
-def preflight(config: Mapping[str, Any], request: Request) -> None:
-    """Check the options of a task file, load its exemplars and fetch its scorer (`Task.preflight`).
-
-    A scorer whose weights are missing ends nothing: a warning says so.
-
-    Args:
-        config: the task file as a dict.
-        request: its ``dataset_name``.
-
-    Raises:
-        DataError: the exemplars cannot be loaded.
-        ValueError: options exclude each other, or there is no such scorer.
-    """
-    # `lmms_eval_specific_kwargs` may hold a block of options for some models. Every block is
-    # checked, and all of them before any exemplar is loaded.
-    options_of_blocks = Options.blocks(config)
-    asks_for_scene_graph = config.get("output_type") == "generate_until_agentic"
-    for options in options_of_blocks:
-        if options.instruction is not None and _names_instructions(request):
-            raise ValueError(
-                "V-FLUTE task option instruction: dataset_name has instructions=all already; leave"
-                " out one of the two"
-            )
-        if asks_for_scene_graph and (options.num_shots or options.label_only):
-            raise ValueError(
-                "V-FLUTE scene-graph tasks take neither num_shots nor label_only; valid:"
-                " instruction, blind, scorer"
-            )
-
-    for options in options_of_blocks:
-        if options.num_shots:
-            # The loader keeps the exemplars for the prompts.
-            rows.exemplars(request.dataset, options.num_shots, options.fewshot_seed)
-    scorers = {options.scorer for options in options_of_blocks}
-    for scorer in scorers:
-        explanations.preflight(request.dataset, scorer)
-
-
-def _names_instructions(request: Request) -> bool:
-    """Whether a request has the key ``instructions``, whose only valid value is ``all``."""
-    return "instructions" in request
 
 
 # --- the question ---
@@ -333,10 +294,10 @@ def record(doc: Document, output: str | None, scene_graph: bool = False) -> VFlu
     gold = rows.LABELS[doc["label"]]
     vflute_record = VFluteRecord(**explained_record(doc, gold, official_reading, careful_label))
 
-    has_user_rows = "revision" in doc
+    has_user_rows = "revision" in doc  # "own", which rows of the release do not have
     if has_user_rows:
         vflute_record["revision"] = doc["revision"]
-    is_asked_with_all_instructions = "row" in doc
+    is_asked_with_all_instructions = "row" in doc  # a column of `rows.with_all_instructions`
     if is_asked_with_all_instructions:
         vflute_record["row"] = doc["row"]
         vflute_record["instruction"] = doc["instruction"]
@@ -366,7 +327,7 @@ def other_wordings(doc: Document) -> list[str]:
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
-    """The answers that ``figlang_random`` and ``figlang_majority`` choose among, and the right label.
+    """What the models ``figlang_random`` and ``figlang_majority`` may answer, and the right label.
 
     Returns:
         An answer for each label, by label (``{"entailment": "... LABEL: entailment", ...}``); and
@@ -386,7 +347,7 @@ def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
 INSTRUCTIONS = Task(
     name="vflute_instructions",
     description="Each row is asked with each of the 21 instructions of Table 8.",
-    is_for=_names_instructions,
+    is_for=names_instructions,
     documents=documents,
     options=Options,
     preflight=preflight,
