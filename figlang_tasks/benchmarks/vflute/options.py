@@ -1,4 +1,4 @@
-"""The options of V-FLUTE's task files (`figlang_tasks.core.options`), and their check before runs."""
+"""The options of V-FLUTE's task files (`figlang_tasks.core.options`), and their checks."""
 
 from __future__ import annotations
 

@@ -57,12 +57,12 @@ def read_release(dataset: str, split: str) -> RowTable:
     Ids are those of the release: the source, the split, and the row's index in the split
     (``muse-test-7``).
 
+    Returns:
+        All rows; the only fault found here is another number of rows than the published one.
+
     Raises:
         DataError: there is no such split, or it cannot be read.
         PartMissing: the folder of the dataset has no file of the split.
-
-    Returns:
-        All rows; the only fault found here is another number of rows than the published one.
     """
     source = source_of(dataset)
     if split not in source.splits:
