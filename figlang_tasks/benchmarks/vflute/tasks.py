@@ -268,7 +268,11 @@ def scene_graph_process_results(doc: Document, results: Sequence[str]) -> Metric
         # No answer is "" in all tasks, with the status "empty": in a record of that status the
         # harness code then says where a server refused. None would be "missing".
         return task.values(doc, record(doc, output="", scene_graph=True))
-    answer = before_next_question(stages["answer"], other_wordings(doc), shown_texts(doc))
+    # The row's own question comes first, since only the first wording is looked for where an output
+    # begins with a repetition of its question. A run with the option `instruction` asked another
+    # one, and options are not at hand here.
+    wordings = [question(doc, Options()), *other_wordings(doc)]
+    answer = before_next_question(stages["answer"], wordings, shown_texts(doc))
     return task.values(doc, record(doc, answer, scene_graph=True))
 
 
