@@ -268,7 +268,7 @@ def choice_record(doc: Document, output: str | None) -> RankingRecord:
     # invents.
     official_letter = parse.parse_official(whole(output) or "", options, from_pixels)
     if official_letter is None and from_pixels:
-        official_letter = parse.DEFAULTS[options]
+        official_letter = parse.DEFAULTS[options]  # the released script's guess: "E" of five
 
     record = _choice_record(doc, letter.status, letter.rule)
     record["predicted"] = letter.value
@@ -342,7 +342,7 @@ def explanation_record(doc: Document, output: str | None) -> ExplanationRecord:
         "fold": doc["fold"],
         "bleu_sums": overlap.bleu_statistics(text, doc["label"]),
         "rouge_l": rouge.score(doc["label"], text)["rougeL"].fmeasure,
-        "bleu": overlap.signature(corpus=True),
+        "bleu": overlap.signature(corpus=True),  # how BLEU is computed; no value
     }
 
 

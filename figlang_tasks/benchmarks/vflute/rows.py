@@ -68,7 +68,7 @@ def instruction_numbers(split_sizes: Mapping[str, int], split: str) -> list[int]
     return numbers_by_split[split]
 
 
-# --- the source of each row: Tables 3 and 7 ---
+# --- the report group of each row: Tables 3 and 7 ---
 
 REPORT_GROUPS = ("vismet", "irfl_metaphor_simile", "irfl_idiom", "muse", "memecap", "nycartoons")
 """The groups of rows that have results of their own, in the order of Table 3.
@@ -153,7 +153,8 @@ def load(dataset: str, split: str, check_images: bool = True) -> datasets.Datase
     if has_user_rows:
         added_columns["revision"] = [hub.USER_ROWS] * len(rows)
     if check_images:
-        added_columns["family"] = _families(table["id"][:], rows)
+        ids = table["id"][:]  # `[:]` makes a list of a column
+        added_columns["family"] = _families(ids, rows)
     table = table.remove_columns("location")
     additions = datasets.Dataset.from_dict(added_columns)
     return datasets.concatenate_datasets([table, additions], axis=1)
