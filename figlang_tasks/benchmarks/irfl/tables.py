@@ -341,7 +341,7 @@ def _read_table(
     cells_model: type[_PhraseRow],
     row_of: Callable[[_PhraseRow, str], Row],
 ) -> Table:
-    """Read and check a table.
+    """Read the file of a table; raise a `DataError` if a cell or the number of rows has a fault.
 
     Args:
         dataset: ``IRFL`` or ``figlang_mini_irfl``.

@@ -102,10 +102,10 @@ def train(
         batch_size=BATCH_SIZE,
         learning_rate=LEARNING_RATE,
     )
-    test = _Images(test_documents, _features(dual_encoder, test_documents, phrase_only))
-    training = _Images(training_documents, _features(dual_encoder, training_documents, phrase_only))
+    test = _encode(dual_encoder, test_documents, phrase_only)
+    training = _encode(dual_encoder, training_documents, phrase_only)
     # Equal pictures are found by the keys of their features: now none has a picture of the test.
-    training = _without_shown(training, test.features.all_keys())
+    training = _without_test_inputs(training, test.features.all_keys())
     if not training.documents:
         raise DataError(
             f"{dataset}: {BASE} has only pictures and phrases of {table}: nothing to train on"
@@ -156,8 +156,8 @@ class _TestValues(NamedTuple):
 def _train_and_write(
     output: Path,
     settings: _Settings,
-    training: _Images,
-    test: _Images,
+    training: _EncodedDocuments,
+    test: _EncodedDocuments,
     seed_count: int,
     trained_on: _Summary,
 ) -> _TestValues:
@@ -166,8 +166,8 @@ def _train_and_write(
     Args:
         output: the folder to write.
         settings: those of the classifiers.
-        training: the images to train on.
-        test: the rows to test on.
+        training: what to train on.
+        test: what to test on.
         seed_count: how many classifiers: seeds 0, 1, 2 and so on.
         trained_on: what the folder says about the training data.
     """
@@ -205,11 +205,11 @@ def _train_and_write(
 # --- what is trained on, and what is tested ---
 
 
-class _Images(NamedTuple):
-    """Images to train on, or rows of images to test on.
+class _EncodedDocuments(NamedTuple):
+    """Documents to train on or to test on, with the encoder's features.
 
     Attributes:
-        documents: those of training have one image each, and its ``category``.
+        documents: those to train on have one image each, and its ``category``.
         features: the encoder's features of each document's text and images, in the same order.
     """
 
@@ -257,10 +257,10 @@ def trainable(dataset: str, test_documents: Sequence[Document]) -> list[Document
     return documents
 
 
-def _features(
-    dual_encoder: FigLangCLIP, documents: Sequence[Document], phrase_only: bool
-) -> Features:
-    """The encoder's features of each document's text and images."""
+def _encode(
+    dual_encoder: FigLangCLIP, documents: list[Document], phrase_only: bool
+) -> _EncodedDocuments:
+    """Documents with the encoder's features of their texts and images."""
     from figlang_tasks.models import probe_pair
 
     def text_of(document: Document) -> str:
@@ -271,10 +271,11 @@ def _features(
         """The images of the document, each apart: the prompt ``text`` makes no grid of them."""
         return doc_to_visual(document, {"prompt": "text"})
 
-    return probe_pair.features(dual_encoder, documents, text_of, images_of)
+    features = probe_pair.features(dual_encoder, documents, text_of, images_of)
+    return _EncodedDocuments(documents, features)
 
 
-def _without_shown(training: _Images, test_keys: set[str]) -> _Images:
+def _without_test_inputs(training: _EncodedDocuments, test_keys: set[str]) -> _EncodedDocuments:
     """The training data without documents that share a text or an image with the test.
 
     Args:
@@ -288,7 +289,7 @@ def _without_shown(training: _Images, test_keys: set[str]) -> _Images:
             kept_indices.append(index)
     comparisons = [training.features.comparisons[index] for index in kept_indices]
     documents = [training.documents[index] for index in kept_indices]
-    return _Images(documents, replace(training.features, comparisons=comparisons))
+    return _EncodedDocuments(documents, replace(training.features, comparisons=comparisons))
 
 
 def _is_figurative(documents: Sequence[Document]) -> list[bool]:
