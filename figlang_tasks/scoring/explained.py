@@ -302,8 +302,10 @@ def _threshold_measure(
         gold = [record["gold"] for record in records]
         right = [is_right(record) for record in records]
         has_scores = scheme.has_scores(records)
-        # F1@0 looks at scores where there are any: "all predictions with ExplanationScore <= t are
-        # considered incorrect" (arXiv 2405.01474, section 4.2), so that a score of 0 costs a label.
+        # F1@0 looks at scores where there are any, so that a score of 0 costs a label. The paper
+        # calls it "simply F1 score" and states the rule for F1@53: "all predictions with
+        # ExplanationScore <= 53 are considered incorrect" (arXiv 2405.01474, section 4.2). The
+        # released scorer applies it at 0 too.
         # Acc@0 never looks at scores: "a threshold of 0% does not account for the quality of NLE
         # and is equivalent to simply reporting label accuracy" (arXiv 2205.12404v1, section 4; the
         # shared task's page says the same).

@@ -82,20 +82,24 @@ def _read_blind_row(cells: Mapping[str, object], location: str) -> BlindRow:
     """A row of the shared task's file; raises a `DataError` with its first fault."""
     for column in ("codalab_id", "id"):
         number = cells[column]
+        # JSON's true and false are integers in Python.
         if not isinstance(number, int) or isinstance(number, bool):
             raise DataError(
                 f"{location}: {column} is {row_files.brief(number)}, not a whole number"
             )
     for column in ("premise", "hypothesis"):
-        row_files.text(cells, column, location)
-    return cast("BlindRow", cells)  # The checks above are those of its types.
+        row_files.text(cells, column, location)  # raises an error for a fault
+    return cast("BlindRow", cells)  # All fields of a `BlindRow` were checked above.
 
 
 def _data_id(rows: Sequence[BlindRow]) -> str:
-    """What identifies the rows in records (`DataId`), with a digest of their content and order."""
+    """The `DataId` of the rows as a text, with a digest of their content and order.
+
+    It is ``FLUTE/codalab:`` and 12 hex digits.
+    """
     json_rows: list[str] = []
     for row in rows:
-        cells = {
+        cells = {  # without any other column that the file may have
             "codalab_id": row["codalab_id"],
             "id": row["id"],
             "premise": row["premise"],

@@ -26,10 +26,10 @@ BLIND_ROWS = 1500
 
 
 def count(request: Request) -> int:
-    """The number of rows that a request reads.
+    """The number of rows that a request reads; for the part ``rest`` an upper bound.
 
-    That of ``heldout`` and of ``codalab`` is fixed. Other parts have the number of the whole train
-    split, which ``rest`` does not reach.
+    ``heldout`` and ``codalab`` have fixed numbers. ``train`` has that of the whole train split, and
+    so has ``rest`` here, although it lacks the held-out rows.
     """
     part = request["part"]
     if part == "heldout":

@@ -39,17 +39,17 @@ def families(rows: Sequence[Pair]) -> list[list[int]]:
 
 
 def draw_heldout(rows: Sequence[Pair]) -> list[int]:
-    """The held-out rows, as indices in the order of their hashes.
+    """The indices of the held-out rows, in the order of the rows' hashes.
 
     The draw depends on the texts alone, not on the order of the rows or on Python's version:
 
     1. Rows are grouped into `families`. A family with a sentence pair that stands twice in the
        data, or with an empty explanation, is left out: the pair would count twice or has two
        answers, the explanation cannot be scored.
-    2. Each row has the number SHA-256(seed, premise, hypothesis; newlines between, white space
+    2. Each row has the hash SHA-256(seed, premise, hypothesis; newlines between, white space
        collapsed), each family the smallest of its rows'.
-    3. Families are taken in the order of their numbers, whole, each that still fits into
-       `HELDOUT_SIZES`.
+    3. Families are taken in the order of their hashes, whole. One that would pass a size of
+       `HELDOUT_SIZES` is skipped.
 
     Raises:
         DataError: the rows do not fill `HELDOUT_SIZES`.
@@ -60,7 +60,7 @@ def draw_heldout(rows: Sequence[Pair]) -> list[int]:
         hypothesis = collapse_spaces(row.hypothesis)
         hashes.append(sha256_of(HELDOUT_SEED, premise, hypothesis))
 
-    missing = Counter(HELDOUT_SIZES)  # rows that are still to be drawn, by portion and label
+    missing = Counter(HELDOUT_SIZES)  # how many rows are still to be drawn, by portion and label
     heldout: list[int] = []
     for family in _usable_families_in_order(rows, hashes):
         family_sizes = Counter((rows[index].portion, rows[index].label) for index in family)
@@ -82,7 +82,9 @@ def draw_heldout(rows: Sequence[Pair]) -> list[int]:
 
 
 def _usable_families_in_order(rows: Sequence[Pair], hashes: Sequence[str]) -> Iterator[list[int]]:
-    """Yield the families that may be held out, as indices, by their smallest hash.
+    """Yield the families that may be held out, as indices of rows, the smallest hash first.
+
+    A family may be held out if each of its rows has an explanation and stands once in the data.
 
     Args:
         rows: all rows of the data.

@@ -30,7 +30,7 @@ PARAPHRASE_AND_SARCASM = "paraphrase_sarcasm"
 
 COLUMNS = ("id", "premise", "hypothesis", "label", "explanation", "type")
 
-# The types by their released names in lower case: "creativeparaphrase".
+# The types by their released names in lower case, without blanks: "creativeparaphrase".
 _GROUP_BY_TYPE = {group.replace("_", ""): group for group in REPORT_GROUPS}
 
 
@@ -122,7 +122,7 @@ def read_release(dataset: str) -> tuple[Sequence[Pair], str]:
     location, located_rows = _read_train_split(source, snapshot.folder)
     rows, row_faults = row_files.validate_rows(located_rows, _read_pair)
     faults = [f"{fault}. {hub.USE_THE_RELEASE}" for fault in row_faults]
-    row_count = len(rows) + len(row_faults)
+    row_count = len(rows) + len(row_faults)  # a row that is not valid has one fault
     published_count = source.splits["train"]
     if row_count != published_count:
         faults.append(
@@ -134,11 +134,15 @@ def read_release(dataset: str) -> tuple[Sequence[Pair], str]:
 
 
 def _read_train_split(source: hub.Source, folder: Path) -> tuple[str, Iterable[tuple[str, Any]]]:
-    """Where the train split is, for messages, and its rows, each with its location.
+    """The location of the train split for messages, and its unchecked rows, each with its location.
 
     Args:
         source: the dataset.
-        folder: the folder with its files: Parquet files, or one file of JSON lines.
+        folder: the folder with its files: Parquet files, or one file of JSON lines. Parquet files
+            come first.
+
+    Raises:
+        DataError: there are no such files, or several of JSON lines, or they cannot be read.
     """
     files = parquet_files.split_files(source.name, "train", folder)
     if files:
@@ -166,9 +170,13 @@ def _read_pair(cells: Mapping[str, Any], location: str) -> Pair:
         cells: the cells of the row by column (`COLUMNS`).
         location: file and number of the row, for messages.
     """
+    # `row_files.text` is called for the errors that it raises. It takes None and "" for a fault
+    # unless the text is optional. None is a fault in every column. "" is one only in premise and
+    # hypothesis: explanations may be empty, and label and type are checked below.
     for column in ("premise", "hypothesis", "label", "explanation", "type"):
-        must_have_words = column in ("premise", "hypothesis") or cells[column] is None
-        row_files.text(cells, column, location, optional=not must_have_words)
+        is_sentence = column in ("premise", "hypothesis")
+        may_be_empty = not is_sentence and cells[column] is not None
+        row_files.text(cells, column, location, optional=may_be_empty)
     source_id = _read_source_id(cells["id"], location)
     label = cells["label"]
     if label not in LABELS:
@@ -196,7 +204,15 @@ def _read_source_id(source_id: object, location: str) -> str:
 
 
 def _report_group(released_type: str, label: str, location: str) -> str:
-    """The type of a row, one of `REPORT_GROUPS`; raises a `DataError` if it is unknown."""
+    """The type of a row, one of `REPORT_GROUPS`; raises a `DataError` if it is unknown.
+
+    An entailed row that the release calls sarcasm is a ``creative_paraphrase``.
+
+    Args:
+        released_type: the type as released: ``CreativeParaphrase``, ``Sarcasm``.
+        label: ``Entailment`` or ``Contradiction``.
+        location: file and number of the row, for the message.
+    """
     plain_type = released_type.replace(" ", "").replace("_", "").lower()
     group = _GROUP_BY_TYPE.get(plain_type)
     if group is None:

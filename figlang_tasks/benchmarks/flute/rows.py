@@ -67,7 +67,8 @@ def load(dataset: str, part: str, prompt: str = "v2", scorer: str = "") -> datas
         raise DataError(f"{dataset} has no part {part!r}; it has: {', '.join(PARTS)}")
     all_rows, revision = read_release(dataset)
     all_ids = row_ids(all_rows)
-    families_of_rows = _family_ids(all_rows, all_ids)
+    # Families of all rows: none of them is divided between heldout and rest.
+    family_ids = _family_ids(all_rows, all_ids)
     indices = _indices_of_part(dataset, part, all_rows, all_ids)
 
     rows = [all_rows[index] for index in indices]
@@ -75,7 +76,7 @@ def load(dataset: str, part: str, prompt: str = "v2", scorer: str = "") -> datas
     texts: list[str] = []
     for row, row_id in zip(rows, ids, strict=True):
         texts.append("\n".join((row.report_group, row_id, row.key)))
-    digest = sha256_of(*sorted(texts))[:12]
+    digest = sha256_of(*sorted(texts))[:12]  # sorted, so that the order of rows does not matter
     return datasets.Dataset.from_dict(
         {
             "dataset": [dataset] * len(rows),
@@ -86,7 +87,7 @@ def load(dataset: str, part: str, prompt: str = "v2", scorer: str = "") -> datas
             "label": [row.label for row in rows],
             "explanation": [row.explanation for row in rows],
             "report_group": [row.report_group for row in rows],
-            "family": [families_of_rows[index] for index in indices],
+            "family": [family_ids[index] for index in indices],
             "revision": [revision] * len(rows),
             "prompt": [prompt] * len(rows),
             "scorer": [scorer] * len(rows),
@@ -97,9 +98,16 @@ def load(dataset: str, part: str, prompt: str = "v2", scorer: str = "") -> datas
 def _indices_of_part(
     dataset: str, part: str, rows: Sequence[Pair], ids: Sequence[str]
 ) -> list[int]:
-    """The rows of a part, as indices in its order.
+    """The indices of the rows of a part, in the order of the part.
 
-    Logs a warning if FLUTE's held-out part is not the fixed one.
+    They are those of ``heldout`` by hash, and those of ``rest`` and ``train`` as released. If
+    FLUTE's held-out rows are not those with the digest `HELDOUT_DIGEST`, a warning says so.
+
+    Args:
+        dataset: ``FLUTE``, or another dataset in its schema.
+        part: one of `PARTS`.
+        rows: all rows of the dataset.
+        ids: the id of each row.
     """
     all_indices = list(range(len(rows)))
     if part == "train":
@@ -112,13 +120,16 @@ def _indices_of_part(
             f" ({digest}, not {HELDOUT_DIGEST}): compare results only with runs of the same"
             " data digest"
         )
-    indices = heldout if part == "heldout" else sorted(set(all_indices) - set(heldout))
+    if part == "heldout":
+        indices = heldout
+    else:  # rest
+        indices = sorted(set(all_indices) - set(heldout))
     logger.info(f"figlang_tasks: {dataset}: the part {part} has {len(indices)} of {len(rows)} rows")
     return indices
 
 
 def _family_ids(rows: Sequence[Pair], ids: Sequence[str]) -> dict[int, str]:
-    """By the index of each row the alphabetically first id of its family."""
+    """The id of each row's family, by the index of the row: the alphabetically first of its ids."""
     family_ids: dict[int, str] = {}
     for family in families(rows):
         family_id = min(ids[index] for index in family)
@@ -144,7 +155,7 @@ def exemplars(dataset: str, count: int, prompt: str) -> tuple[Document, ...]:
         prompt: ``v1`` or ``v2``.
 
     Raises:
-        DataError: there are fewer rows.
+        DataError: there are fewer such rows.
     """
     suitable: list[Document] = []
     for document in sorted(load(dataset, "rest", prompt), key=lambda document: document["id"]):

@@ -54,7 +54,7 @@ WITH_EXEMPLARS = ("heldout", BLIND)
 """The parts that exemplars, which are rows of ``rest``, may stand before."""
 
 _LABEL_WORDS: Final = 8
-"""So many words may say the label alone, as in "So my final answer to this is entailment."."""
+"""An answer of so many words may say the label and explain nothing: "My answer is: entailment."."""
 
 
 class Options(TaskOptions):
@@ -100,10 +100,11 @@ def preflight(config: Mapping[str, Any], request: Request) -> None:
 
     Raises:
         DataError: the exemplars cannot be drawn.
-        ValueError: an option is not valid, or the scorer is not to be had.
+        ValueError: an option is not valid, there is no such scorer, or the task file says
+            ``needs_scorer`` and its weights are missing.
     """
     options_of_models = Options.blocks(config)
-    # An option checks the name of the scorer.
+    # `Options` raises an error for an unknown scorer; None if the request names none.
     requested_scorer = Options.of({"scorer": request.get("scorer")}).scorer
     shot_counts = {options.num_shots for options in options_of_models if options.num_shots}
     for count in shot_counts:
@@ -115,9 +116,10 @@ def preflight(config: Mapping[str, Any], request: Request) -> None:
             )
         # The loader keeps the exemplars for the prompts.
         rows.exemplars(request.dataset, count, _prompt(request))
-    if request["part"] == BLIND:  # no answer of which is scored
+    if request["part"] == BLIND:  # its answers are handed in, not scored
         return
 
+    # A scorer in the options of a task file goes before one in its ``dataset_name``.
     needs_scorer = config.get("needs_scorer", False)
     for scorer in {options.scorer for options in options_of_models}:
         chosen_scorer = requested_scorer if scorer is None else scorer
@@ -204,7 +206,7 @@ def lm_eval_process_results(doc: Document, results: Sequence[str]) -> MetricValu
 
 
 class _Readings(NamedTuple):
-    """What the rules read in an output.
+    """What the papers' rules and the careful reader read in an output.
 
     Attributes:
         reading: the label and explanation that count.
@@ -218,7 +220,7 @@ class _Readings(NamedTuple):
 
 
 def _read(doc: Document, output: str | None) -> _Readings:
-    """Read an output by the papers' form of answer, or else by the careful reader.
+    """Read an output by the papers' rules; where these find no label, the careful reader's counts.
 
     Args:
         doc: the row.
@@ -229,25 +231,41 @@ def _read(doc: Document, output: str | None) -> _Readings:
     # invents.
     official = parse_official(whole(output), prompt)
     careful = parse_careful(output, prompt, (doc["premise"], doc["hypothesis"]))
-    reading = official
     if official.status == "unreadable":
-        # Prompt v1 asks for no explanation of an entailment.
+        # The careful reader does not part the label from the explanation: that is all of the
+        # answer, and a short one may be the label alone. Prompt v1 asks for no explanation of an
+        # entailment.
         is_explained = prompt == "v2" or careful.value != 1
         explanation = official.explanation if is_explained else None
         reading = Explained(careful.value, careful.status, careful.rule, explanation)
-
-    if output is not None and reading.explanation is not None:
-        # The careful reader does not part the label from the explanation.
-        max_label_words = _LABEL_WORDS if official.status == "unreadable" else 0
-        if len(reading.explanation.split()) <= max_label_words:
-            # No explanation stands outside of thoughts: a thought may hold one for a reader.
-            explanation = explanation_in_thought(output) or reading.explanation
-            reading = replace(reading, explanation=explanation)
+        reading = _explained_in_thought(reading, output, max_label_words=_LABEL_WORDS)
+    else:
+        reading = _explained_in_thought(official, output, max_label_words=0)
     return _Readings(reading, official.value, careful.value)
 
 
+def _explained_in_thought(
+    reading: Explained, output: str | None, *, max_label_words: int
+) -> Explained:
+    """A reading, with the explanation of a thought in place of one that says nothing.
+
+    It stays as it is if no thought holds an explanation for a reader (`explanation_in_thought`).
+
+    Args:
+        reading: the label and explanation that count. An explanation of None is none by right.
+        output: the model's answer; None if there is none.
+        max_label_words: an explanation of so many words, or fewer, says nothing.
+    """
+    if output is None or reading.explanation is None:
+        return reading
+    if len(reading.explanation.split()) > max_label_words:
+        return reading
+    explanation = explanation_in_thought(output) or reading.explanation
+    return replace(reading, explanation=explanation)
+
+
 def record(doc: Document, output: str | None) -> FluteRecord:
-    """The record of an answer: gold label, predicted labels, and both explanations.
+    """The record of an answer: gold and predicted labels, explanation and reference explanation.
 
     Args:
         doc: the row.
@@ -276,7 +294,7 @@ def _record_of_readings(doc: Document, readings: _Readings) -> FluteRecord:
         "revision": doc["revision"],
         "predicted_official": readings.official_label,
     }
-    if doc["scorer"]:
+    if doc["scorer"]:  # "" is the benchmark's own
         record["scorer"] = doc["scorer"]
     return record
 
@@ -322,7 +340,7 @@ def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
 
 
 def _is_blind(request: Request) -> bool:
-    """Whether a request is for the rows of the shared task."""
+    """Whether a request is for the shared task's rows, whose answers are not published."""
     return request["part"] == BLIND
 
 

@@ -30,9 +30,10 @@ def card(data: DataId, records: Sequence[AnyRecord], document: Document) -> Card
     else:
         gold = ("image", LETTERS[record["answer"]])
         pictures = _candidates(record)
-    figure = figurative_type(data.part) or data.part
+    figure = figurative_type(data.part) or data.part  # the part is a table
     columns = document or {}
     return {
+        # "idiom, figurative + literal"
         "source": f"{figure}, {record['type'].replace('_', ' + ')}",
         "facts": [
             ("phrase", columns.get("phrase")),
@@ -80,10 +81,11 @@ def answer(records: Sequence[AnyRecord]) -> Answer:
 
 
 def _ranking(images: Sequence[RetrievalRecord]) -> Answer:
-    """The ranking of the pictures of a row; a row that a limit has cut has no precision@k."""
+    """The ranking of the pictures of a row, with its precision@k if it has all of them."""
     values = [float(image["value"]) for image in images]
     positives = [bool(image["positive"]) for image in images]
-    if len(images) != images[0]["images"] or not any(positives):
+    is_complete = len(images) == images[0]["images"]
+    if not is_complete or not any(positives):  # a limit has left pictures out
         return {
             "predicted": "row cut by a limit",
             "outcome": OPEN,
@@ -103,7 +105,7 @@ def _ranking(images: Sequence[RetrievalRecord]) -> Answer:
 
 
 def _choice(record: DetectionRecord) -> Answer:
-    """The chosen picture, and the scores of all pictures where it was chosen by scores."""
+    """The chosen picture (``B: literal``), and all scores if it was chosen by scores."""
     chosen = record["chosen"]
     if chosen is None:
         predicted, is_answered = no_choice(record)

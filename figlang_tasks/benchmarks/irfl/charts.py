@@ -43,7 +43,10 @@ def _chance_of_right_choice(idiom_type: str | None, records: Sequence[Record]) -
 
 
 def _chance_of_literal_failure(idiom_type: str | None, records: Sequence[Record]) -> float:
-    """The share of partially literal images among the wrong ones, mean over rows."""
+    """The expected literal preference of a random wrong choice.
+
+    It is the share of partially literal images among the wrong ones of a row, mean over rows.
+    """
     shares: list[float] = []
     for record in _of_type(idiom_type, records):
         wrong_roles = [role for role in record["roles"] if role != "answer"]
@@ -98,13 +101,17 @@ _CHARTED_MEASURES = (
 
 
 def _categories(dataset: str, task: str, scopes: ScopesByMeasure) -> Iterator[ChartCategory]:
-    """Yield the chart categories of a task, with one for each type of idioms where it has both.
+    """Yield the categories of a task's charts: one for a measure, or one for each type of idioms.
+
+    They are yielded for every charted measure, whether the task has it or not: the report draws
+    those with values.
 
     Args:
         dataset: the name of the dataset.
         task: the name of the task; one that is not ours has no categories.
         scopes: by measure, the scopes that it has a value in.
     """
+    # What stands before "irfl_" is left out: figlang_mini_irfl_detect_idiom is charted too.
     name = _TASK_NAME.fullmatch(task.rpartition("irfl_")[2])
     if name is None:
         return
@@ -114,10 +121,11 @@ def _categories(dataset: str, task: str, scopes: ScopesByMeasure) -> Iterator[Ch
 
     for charted in _CHARTED_MEASURES:
         has_both_types = set(IDIOM_TYPES) <= set(scopes.get(charted.measure, ()))
-        idiom_types = IDIOM_TYPES if has_both_types else (None,)
+        idiom_types = IDIOM_TYPES if has_both_types else (None,)  # None: all rows together
         for idiom_type in idiom_types:
             category = subject
             if idiom_type is not None:
+                # "idiom, figurative + literal"
                 category = f"{subject}, {idiom_type.replace('_', ' + ')}"
             yield ChartCategory(
                 title=f"{dataset}: {charted.title} ({family})",

@@ -31,7 +31,10 @@ class RecordsByRow(NamedTuple):
 
 
 def group_by_row(records: Sequence[AnyRecord], row_size: RowSize) -> RecordsByRow:
-    """The records of each complete row, and how many rows are not complete."""
+    """The records of each complete row, and how many rows are not complete.
+
+    A row is complete if it has as many records as `row_size` gives for one of them.
+    """
     records_by_row: dict[str, list[AnyRecord]] = {}
     for record in records:
         records_by_row.setdefault(record["row"], []).append(record)
@@ -55,9 +58,13 @@ def phrases_of(rows: Sequence[Sequence[AnyRecord]]) -> list[str]:
 def warn_of_incomplete_rows(
     metric: str, row_size: RowSize
 ) -> Callable[[Sequence[AnyRecord]], None]:
-    """The function of records that warns if rows are left out of a metric (`Measure.warn`).
+    """Make the function of records that warns if rows are left out of a metric (`Measure.warn`).
 
     If no row is complete, it also notes that the run has failed to compute the metric.
+
+    Args:
+        metric: the name of the metric, for messages.
+        row_size: how many records a complete row has.
     """
 
     def warn(records: Sequence[AnyRecord]) -> None:

@@ -27,9 +27,9 @@ ROWS_OF_TYPES = {"idiom-detection-task": {"figurative": 131, "figurative+literal
 
 
 def count(request: Request) -> int | None:
-    """The number of rows of a released table.
+    """The number of rows of a released table; None if it is not known.
 
-    None if it is not known, for random candidates, and for tables of another dataset.
+    It is None for random candidates and for tables of another dataset, too.
     """
     if request.dataset != "IRFL":
         return None

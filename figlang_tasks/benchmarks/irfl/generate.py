@@ -54,7 +54,7 @@ class PictureToGenerate(TypedDict):
 def prompts(
     dataset: str, idioms: int = PAPER_IDIOMS, pictures: int = PICTURES
 ) -> list[PictureToGenerate]:
-    """The pictures to generate: of each idiom for the idiom itself, and for each definition of it.
+    """The pictures to generate: some for each drawn idiom, and as many for each definition of it.
 
     The names of the paper's 15 idioms are not published. A digest draws ours, whatever the order of
     the table.
@@ -69,7 +69,7 @@ def prompts(
     """
     table = tables.read_base_table(dataset, "idioms-dataset")
     definitions_by_idiom: dict[str, tuple[str, ...]] = {}
-    for row in table.rows:
+    for row in table.rows:  # an idiom has a row for each of its images; its first one counts
         definitions_by_idiom.setdefault(row.phrase, row.definitions)
     available = len(definitions_by_idiom)
     if available < idioms:
@@ -78,13 +78,13 @@ def prompts(
         )
     drawn_idioms = sorted(definitions_by_idiom, key=_digest_of_idiom)[:idioms]
 
-    idiom_input, definition_input = SORTING.inputs
+    idiom_input, definition_input = SORTING.inputs  # "idiom", "definition"
     lines: list[PictureToGenerate] = []
     for idiom in drawn_idioms:
         definitions = definitions_by_idiom[idiom]
-        inputs = [(idiom_input, idiom)]
-        inputs += [(definition_input, definition) for definition in definitions]
-        for prompt_input, prompt in inputs:
+        inputs_and_prompts = [(idiom_input, idiom)]
+        inputs_and_prompts += [(definition_input, definition) for definition in definitions]
+        for prompt_input, prompt in inputs_and_prompts:
             for _ in range(pictures):
                 line = PictureToGenerate(
                     file=f"{len(lines):04}.png",
@@ -136,7 +136,10 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _write(lines: Sequence[PictureToGenerate], path: Path) -> None:
-    """Write the lines as JSON Lines; a `DataError` if the file is there with other prompts."""
+    """Write the lines as JSON Lines; a `DataError` if the file is there with other lines.
+
+    A file with the same lines is written again.
+    """
     content = "".join(f"{json.dumps(line)}\n" for line in lines).encode("ascii")
     if path.exists() and path.read_bytes() != content:
         raise DataError(

@@ -44,7 +44,7 @@ LITERAL_ROLES = ("literal", "source", "target")
 
 
 def _idiom_types(record: DetectionRecord | RetrievalRecord) -> tuple[str, ...]:
-    """The type of an idiom as its only scope; none for metaphors and similes, which have one type.
+    """The scope of an idiom's record: its type. Metaphors and similes have no scope, but one type.
 
     Tables 3 and 7 report idioms by the category of the right image.
     """
@@ -82,13 +82,17 @@ def _is_literal_failure(record: DetectionRecord) -> float | None:
 
 
 def _scores_higher(higher_role: str, lower_role: str) -> Callable[[DetectionRecord], float | None]:
-    """The function of a record that tells whether one role of a simile scores above another."""
+    """Make the function of a record that is 1 if one role of a simile scores above another, else 0.
+
+    The roles of a simile's images are ``answer``, ``source`` and ``target``.
+    """
 
     def value_of_record(record: DetectionRecord) -> float | None:
-        """1 or 0; None without scores, and unless the images have all three roles of a simile."""
+        """1, or 0 (also for equal scores); None without scores, or if a role is missing."""
         scores = record["scores"]
         if scores is None or not {"answer", "source", "target"} <= set(record["roles"]):
             return None
+        # Only "random" may stand for several images; it is not compared.
         score_by_role = dict(zip(record["roles"], scores, strict=True))
         return float(score_by_role[higher_role] > score_by_role[lower_role])
 
@@ -96,7 +100,7 @@ def _scores_higher(higher_role: str, lower_role: str) -> Callable[[DetectionReco
 
 
 def _is_choice_at(index: int) -> Callable[[DetectionRecord], float | None]:
-    """The function of a record that tells whether the image at an index was chosen."""
+    """Make the function of a record that is 1 if the image at this index was chosen, else 0."""
 
     def value_of_record(record: DetectionRecord) -> float | None:
         """1 or 0; None if no image was chosen."""
@@ -107,7 +111,7 @@ def _is_choice_at(index: int) -> Callable[[DetectionRecord], float | None]:
 
 
 def _share_of_letter(index: int) -> Measure:
-    """The measure of how often the image with a letter is chosen."""
+    """The measure ``share_A`` for index 0: how often the image with this letter is chosen."""
     letter = LETTERS[index]
     return Measure(
         f"share_{letter}",
@@ -125,7 +129,10 @@ def _rotation_count(record: DetectionRecord) -> int:
 
 
 def _all_rotations_right(records: Sequence[DetectionRecord]) -> Statistic | None:
-    """The share of complete rows that are right in every rotation; None if no row is complete."""
+    """The share of complete rows that are right in every rotation; None if no row is complete.
+
+    A row is complete if there is a record of each rotation of its candidates.
+    """
     rows = complete_rows(records, _rotation_count)
     if not rows:
         return None
@@ -221,10 +228,11 @@ def _values_and_positives(images: Sequence[RetrievalRecord]) -> tuple[list[float
 def _mean_over_rows(
     value_of_ranking: Callable[[list[float], list[bool]], float],
 ) -> Callable[[Sequence[RetrievalRecord]], Statistic | None]:
-    """The statistic that is the mean over complete rows of a value of their ranking.
+    """Make the statistic that is the mean, over complete rows, of a number of their ranking.
 
     Args:
-        value_of_ranking: ``(values, positives) -> number``, both [images of a row].
+        value_of_ranking: ``(values, positives) -> number``, such as the precision at k: what the
+            images of a row are ranked by, and which of them are positive.
     """
 
     def statistic(records: Sequence[RetrievalRecord]) -> Statistic | None:
@@ -242,6 +250,7 @@ def _pooled_precision(records: Sequence[RetrievalRecord]) -> Statistic | None:
     """Hits of all complete rows divided by all their positives; None if no row is complete.
 
     The hits of a row are the positives among its k best images, k being the number of positives.
+    Ties go against the model.
     """
     rows = complete_rows(records, images_of)
     if not rows:
@@ -252,8 +261,8 @@ def _pooled_precision(records: Sequence[RetrievalRecord]) -> Statistic | None:
         values, positives = _values_and_positives(row_images)
         positive_count = sum(positives)
         positive_counts.append(positive_count)
-        # Precision is hits / positives, so that the product is whole but for rounding; Wilson's
-        # interval counts whole hits.
+        # Precision at k is hits / k, and k is the number of positives. The product is rounded
+        # because it may be 1.9999 for 2 hits, and Wilson's interval counts whole hits.
         hits.append(round(ranking.precision_at_k(values, positives) * positive_count))
     return ratio(phrases_of(rows), hits, positive_counts)
 

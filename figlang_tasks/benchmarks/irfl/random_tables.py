@@ -58,6 +58,8 @@ _CSV_COLUMNS = ("distractors", "answer", "figurative_type", "type", "definition"
 def load(dataset: str, name: str) -> Table:
     """The rows of a configuration, each an answer with distractors of the role ``random``.
 
+    Distractors are images that the base table has of other phrases only.
+
     Args:
         dataset: ``IRFL`` or ``figlang_mini_irfl``.
         name: a key of `CONFIGURATIONS`.
@@ -67,30 +69,24 @@ def load(dataset: str, name: str) -> Table:
     """
     configuration = CONFIGURATIONS[name]
     base_table = tables.read_base_table(dataset, configuration.base_table)
-    answers = _answers(base_table, configuration.category)
-    images_by_phrase: dict[str, set[str]] = {}
-    for image in base_table.rows:
-        images_by_phrase.setdefault(image.phrase, set()).add(image.answer)
-    all_images = set().union(*images_by_phrase.values())
+    answer_rows = _answer_rows(base_table, configuration.category)
+    pool_by_phrase = _images_of_other_phrases(base_table, answer_rows)
 
     distractor_count = configuration.candidates - 1
-    pool_by_phrase: dict[str, list[str]] = {}
     rows: list[Row] = []
-    for row_number, answer in enumerate(answers):
-        phrase = answer.phrase
-        if phrase not in pool_by_phrase:
-            pool_by_phrase[phrase] = sorted(all_images - images_by_phrase[phrase])
+    for row_number, answer_row in enumerate(answer_rows):
+        phrase = answer_row.phrase
         pool = pool_by_phrase[phrase]
         if len(pool) < distractor_count:
             raise DataError(
                 f"{base_table.data}: too few images of other phrases than {phrase!r} to draw"
                 f" {distractor_count}"
             )
-        draws = _distinct_draws(f"{SEED}/{name}/{phrase}/{answer.answer}", pool)
+        draws = _distinct_draws(f"{SEED}/{name}/{phrase}/{answer_row.answer}", pool)
         distractors = tuple(itertools.islice(draws, distractor_count))
         rows.append(
             replace(
-                answer,
+                answer_row,
                 location=f"{dataset}/{name} row {row_number}",
                 negatives=distractors,
                 roles=dict.fromkeys(distractors, "random"),
@@ -101,31 +97,58 @@ def load(dataset: str, name: str) -> Table:
         f" {SEED}"
     )
     digest = hashlib.sha256(_as_csv(rows, name)).hexdigest()[:12]
+    # The dataset and its revision are those of the base table.
     data_id = replace(DataId.parse(base_table.data), part=name, digest=digest)
     return Table(tuple(rows), str(data_id))
 
 
-def _answers(base_table: Table, category: str) -> list[Row]:
-    """The images of a category, each once for a phrase, in the order of phrase and uuid.
+def _answer_rows(base_table: Table, category: str) -> list[Row]:
+    """The rows of a base table whose image has a category, in the order of phrase and uuid.
 
     A table may list an image twice for a phrase, with other definitions. The row whose definitions
     sort last stands for both, whatever the order of the table.
+
+    Raises:
+        DataError: no image has this category.
     """
-    images = [image for image in base_table.rows if image.type == category]
-    if not images:
+    rows = [row for row in base_table.rows if row.type == category]
+    if not rows:
         raise DataError(f"{base_table.data} has no image of the category {category!r}")
-    image_by_key: dict[tuple[str, str], Row] = {}
-    for image in sorted(images, key=_definitions):
-        image_by_key[image.phrase, image.answer] = image
-    return [image_by_key[key] for key in sorted(image_by_key)]
+    row_by_phrase_and_uuid: dict[tuple[str, str], Row] = {}
+    for row in sorted(rows, key=_definitions):
+        # The later of two rows replaces the earlier one.
+        row_by_phrase_and_uuid[row.phrase, row.answer] = row
+    return [row_by_phrase_and_uuid[key] for key in sorted(row_by_phrase_and_uuid)]
 
 
 def _definitions(row: Row) -> tuple[str, ...]:
     return row.definitions
 
 
+def _images_of_other_phrases(base_table: Table, answer_rows: Sequence[Row]) -> dict[str, list[str]]:
+    """By the phrase of each answer, the sorted uuids of all images that are of other phrases only.
+
+    Images of all categories are among them.
+    """
+    uuids_by_phrase: dict[str, set[str]] = {}
+    for row in base_table.rows:
+        uuids_by_phrase.setdefault(row.phrase, set()).add(row.answer)
+    all_uuids = set().union(*uuids_by_phrase.values())
+
+    pool_by_phrase: dict[str, list[str]] = {}
+    for answer_row in answer_rows:
+        phrase = answer_row.phrase
+        if phrase not in pool_by_phrase:  # sorted once, since phrases have many images
+            pool_by_phrase[phrase] = sorted(all_uuids - uuids_by_phrase[phrase])
+    return pool_by_phrase
+
+
 def _distinct_draws(seed: str, pool: Sequence[str]) -> Iterator[str]:
-    """Yield items of a pool in an order that a seed decides, each once; do not ask for more."""
+    """Yield different items of a pool, in an order that a seed decides.
+
+    The caller stops in time: after the last item of the pool this would look for another one
+    forever.
+    """
     drawn: set[str] = set()
     for attempt in itertools.count():
         digest = hashlib.sha256(f"{seed}/{attempt}".encode()).hexdigest()
@@ -136,7 +159,11 @@ def _distinct_draws(seed: str, pool: Sequence[str]) -> Iterator[str]:
 
 
 def _as_csv(rows: Sequence[Row], name: str) -> bytes:
-    """The rows of a configuration as a CSV file like the hub's detection tables, to be digested."""
+    """The rows of a configuration as a CSV file like the hub's detection tables.
+
+    It is only digested, so that a change of any cell changes the `DataId`. ``name`` is a key of
+    `CONFIGURATIONS`.
+    """
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, _CSV_COLUMNS, lineterminator="\n")
     writer.writeheader()

@@ -23,7 +23,10 @@ _COUNTS_IN_THE_PAPER = {
 
 
 def cells(folder: Path) -> Iterator[tuple[str, str, float]]:
-    """Yield name, number in the release and our number: rows of each table, and of each type.
+    """Yield name, number in the release and number in a folder, of each table's rows.
+
+    ``idiom-detection-task, figurative (the paper: 135)`` is the name for one type of a table's
+    rows. The number in the release is a text, "None" if it is not known.
 
     Args:
         folder: the folder with the tables; those that are not there are left out.

@@ -43,7 +43,7 @@ def documents(request: Request, check_images: bool) -> datasets.Dataset:
 
 @hub.cached(maxsize=8)
 def load(dataset: str, table: str, rotations: bool = False) -> datasets.Dataset:
-    """The documents of a table; its pictures are known to be in the archive.
+    """The documents of a table. Their pictures are in the archive, which is checked here.
 
     Args:
         dataset: ``IRFL`` or ``figlang_mini_irfl``.
@@ -64,10 +64,11 @@ def load(dataset: str, table: str, rotations: bool = False) -> datasets.Dataset:
 
 
 def _detection_documents(dataset: str, table: str, rotations: bool) -> list[DocumentColumns]:
-    """A document for each row of detection, or for each rotation of its candidates.
+    """A document for each row of detection; with `rotations`, one for each rotation of its images.
 
-    They have `candidates` (uuids in the order in which they are shown), their `roles`, and
-    `answer`, the index of the right one.
+    They have `candidates` (uuids in the order in which they are shown), their `roles` in that order
+    (``answer``, or that of a distractor), and `answer`, the index of the right one. `row` is the
+    same for all rotations of a row: ``idiom-detection-task-7``.
     """
     if table in random_tables.CONFIGURATIONS:
         detection_table = random_tables.load(dataset, table)
@@ -81,14 +82,16 @@ def _detection_documents(dataset: str, table: str, rotations: bool) -> list[Docu
         index = answer_index(table, row_number, row.phrase, count=len(candidates) + 1)
         candidates.insert(index, row.answer)
         row_id = f"{table}-{row_number}"
-        for turn in range(len(candidates) if rotations else 1):
-            rotated = candidates[turn:] + candidates[:turn]
+        rotation_count = len(candidates) if rotations else 1  # rotation 0 is the order as drawn
+        for rotation in range(rotation_count):
+            rotated = candidates[rotation:] + candidates[:rotation]
             documents.append(
                 {
                     **_shared_columns(dataset, detection_table.data, table, row),
-                    "id": f"{row_id}-rotation{turn}" if rotations else row_id,
+                    "id": f"{row_id}-rotation{rotation}" if rotations else row_id,
                     "row": row_id,
                     "candidates": rotated,
+                    # `Row.roles` has the distractors alone.
                     "roles": [row.roles.get(uuid, "answer") for uuid in rotated],
                     "answer": rotated.index(row.answer),
                 }
@@ -99,8 +102,9 @@ def _detection_documents(dataset: str, table: str, rotations: bool) -> list[Docu
 def _retrieval_documents(dataset: str, table: str) -> list[DocumentColumns]:
     """A document for each image of each row of retrieval.
 
-    They have the image in `candidates`, its `role`, whether it is `positive`, and `images`, the
-    number of images of its row.
+    They have the image as the only one of `candidates`, its `role` (``answer`` for a positive
+    image), whether it is `positive`, and `images`, the number of images of its row. `row` is the
+    same for all images of a row.
     """
     retrieval_table = tables.read_retrieval_table(dataset, table)
     archive = pictures(dataset)

@@ -121,6 +121,7 @@ class _DescribedCells(_PhraseCells):
             DataError: not each image of the row is described, or another one is.
         """
         images = {image.uuid: image for image in self.images_metadata}
+        # Lists are compared, so that a uuid that the row has twice is a fault too.
         if sorted(images) != sorted(uuids):
             raise DataError(
                 f"{location}: images_metadata does not describe each image of the row once"
@@ -156,7 +157,10 @@ class _BaseCells(_PhraseCells):
 
 @hub.cached(maxsize=16)
 def read_detection_table(dataset: str, table: str) -> Table:
-    """The rows of a detection table: a phrase, its answer and three distractors.
+    """The rows of a detection table: a phrase, its answer and three distractors with their roles.
+
+    Which distractor shows the target concept of a simile, only the retrieval table of similes says.
+    It is read too.
 
     Args:
         dataset: ``IRFL`` or ``figlang_mini_irfl``.
@@ -166,8 +170,8 @@ def read_detection_table(dataset: str, table: str) -> Table:
         DataError: there is no such table, or it has faults; the message has the first one.
         PartMissing: the dataset's folder lacks the file.
     """
-    figure = table.removesuffix("-detection-task")
-    simile_roles: dict[str, dict[str, str]] = {}
+    figure = table.removesuffix("-detection-task")  # "idiom", "open-simile"
+    simile_roles: dict[str, dict[str, str]] = {}  # stays empty for idioms and metaphors
     if figure in ("simile", "open-simile"):
         simile_roles = _roles_of_similes(dataset, f"{figure}-retrieval-task")
 
@@ -180,6 +184,7 @@ def read_detection_table(dataset: str, table: str) -> Table:
             retrieval_role = retrieval_roles.get(uuid)
             roles[uuid] = _distractor_role(figure, images[uuid], cells.phrase, retrieval_role)
         role_names = sorted(roles.values())
+        # Open similes may lack a target, of which a warning tells below.
         if figure == "simile" and role_names != ["random", "source", "target"]:
             raise DataError(
                 f"{location}: its distractors are {role_names} by this table and"
@@ -202,10 +207,10 @@ def read_detection_table(dataset: str, table: str) -> Table:
 
 
 def _roles_of_similes(dataset: str, table: str) -> dict[str, dict[str, str]]:
-    """The roles of images in a retrieval table of similes, by phrase and uuid.
+    """The roles of the negative images in a retrieval table of similes, by phrase and uuid.
 
-    Two closed similes may become one open phrase ("The boy is like a ghost"): their rows are
-    merged.
+    Two closed similes, which name the property ("The boy is as pale as a ghost"), may become one
+    open phrase, which does not ("The boy is like a ghost"): their rows are merged.
     """
     roles_by_phrase: dict[str, dict[str, str]] = {}
     for row in read_retrieval_table(dataset, table).rows:
@@ -226,11 +231,16 @@ def _distractor_role(
         phrase: the phrase of the row.
         retrieval_role: the role of the image in the retrieval table of similes; None if it is not
             there. The detection table itself names only sources.
+
+    Returns:
+        ``literal`` or ``random`` for idioms and metaphors; ``source``, ``target`` or ``random`` for
+        similes.
     """
     if figure == "idiom":
         return "literal" if image.phrase == phrase else "random"
     if figure == "metaphor":
         return "literal" if _category(image) == "literal" else "random"
+    # Similes: first what the detection table says, then the retrieval table.
     return image.sub_category or retrieval_role or "random"
 
 
@@ -249,6 +259,8 @@ def _warn_of_unknown_targets(table: Table) -> None:
 def read_retrieval_table(dataset: str, table: str) -> Table:
     """The rows of a retrieval table: a phrase, its figurative images and its partial literal ones.
 
+    The figurative ones are the positives of a `Row`, the others its negatives with their roles.
+
     Args:
         dataset: ``IRFL`` or ``figlang_mini_irfl``.
         table: ``idiom-retrieval-task``, for example.
@@ -260,6 +272,7 @@ def read_retrieval_table(dataset: str, table: str) -> Table:
 
     def row_of(cells: _RetrievalCells, location: str) -> Row:
         """A row with the roles of its negative images."""
+        # The first category is figurative (or figurative+literal), the second partial literal.
         positives = cells.first_category
         negatives = cells.second_category
         images = cells.image_by_uuid(positives + negatives, location)
@@ -328,7 +341,7 @@ def _read_table(
     cells_model: type[_PhraseRow],
     row_of: Callable[[_PhraseRow, str], Row],
 ) -> Table:
-    """Read and check a table.
+    """Read the file of a table; raise a `DataError` if a cell or the number of rows has a fault.
 
     Args:
         dataset: ``IRFL`` or ``figlang_mini_irfl``.
@@ -346,6 +359,7 @@ def _read_table(
             f"{dataset}: there is no {path}: the folder must have the files of the hub's"
             f" repository, {source_of('IRFL').page}"
         )
+    # `definition` is optional in the models, since only tables of idioms have it; these must.
     has_definitions = table.startswith("idiom")
     columns = [name for name, field in cells_model.model_fields.items() if field.is_required()]
     if has_definitions:
@@ -354,7 +368,7 @@ def _read_table(
     def checked_row(cells: Mapping[str, Any], location: str) -> Row:
         """A row with all its cells checked."""
         if not has_definitions:
-            cells = {**cells, "definition": None}
+            cells = {**cells, "definition": None}  # whatever a file has there is not read
         return row_of(row_files.parse_row(cells_model, cells, location), location)
 
     rows, row_faults = row_files.validate_rows(row_files.read_rows(path, columns), checked_row)
@@ -371,7 +385,11 @@ def _read_table(
 
 
 def _is_row_count_valid(dataset: str, table: str, row_count: int) -> bool:
-    """Whether a table has as many rows as the released one; at least one if that is not known."""
+    """Whether a table has as many rows as the released one.
+
+    Any number but 0 is valid where the released number is not known, or only inferred, and for the
+    tables of another dataset than IRFL.
+    """
     if row_count == 0:
         return False
     released_count = ROWS[table]

@@ -88,14 +88,15 @@ def preflight(config: Mapping[str, Any], request: Request) -> None:
         ValueError: no row is complete.
     """
     row_of_document = list(rows.documents(request, check_images=True)["row"])
-    document_indices = row_range(len(row_of_document), config)  # by limit and offset
+    run_indices = row_range(len(row_of_document), config)  # by limit and offset
     document_counts = Counter(row_of_document)
-    chosen_counts = Counter(row_of_document[index] for index in document_indices)
-    for row, chosen_count in chosen_counts.items():
-        if chosen_count == document_counts[row]:
+    run_counts = Counter(row_of_document[index] for index in run_indices)
+    for row, run_count in run_counts.items():
+        if run_count == document_counts[row]:
             return
 
-    first_row = row_of_document[document_indices[0]]
+    # The advice runs the first of the rows as a whole.
+    first_row = row_of_document[run_indices[0]]
     row_size = document_counts[first_row]
     advice = f"--limit {row_size}"
     offset = row_of_document.index(first_row)
@@ -162,7 +163,7 @@ def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
     """What the models ``figlang_random`` and ``figlang_majority`` may answer, and the right answer.
 
     Returns:
-        The possible answers, each under itself; and the right one.
+        The possible answers, each under itself (``{"A": "A", "B": "B"}``); and the right one.
     """
     if _is_retrieval_document(doc):
         labels = ["No", "Yes"]
@@ -233,12 +234,17 @@ def match_process_results(doc: Document, results: Sequence[str]) -> MetricValues
 
     An answer in words has no accuracy, and the run counts as failed. A request that got no answer
     is a wrong choice.
+
+    Args:
+        doc: the row.
+        results: one text: scores in the JSON of `score_requests`; "" for a request without answer.
     """
     task = task_of(doc)
     output = results[0]
     record = task.answer_record(doc, output)
     is_in_words = record["scores"] is None and bool(output)
     if is_in_words:
+        # Whatever choice the words name does not count.
         _report_no_scores()
         notes.note_failure(
             "irfl_match: answers without matching scores have no accuracy, see the log"
@@ -272,7 +278,7 @@ It goes against the model: a positive image is ranked last, a negative one first
 
 
 def retrieval_record(doc: Document, output: str | None) -> RetrievalRecord:
-    """The record of one image of a row by Yes or No in words.
+    """The record of one image of a row, by Yes (value 1) or No (0) in words; else `UNREADABLE`.
 
     Args:
         doc: the image, as a document.
@@ -328,7 +334,14 @@ def _detection_task(
     task_measures: Measures,
     is_for: Callable[[Request], bool] = every_request,
 ) -> Task:
-    """A task of choosing an image. Three of them differ in their rows and measures alone."""
+    """A task of choosing an image; the three of them differ in their rows and measures alone.
+
+    Args:
+        name: its name.
+        description: what it asks, in a sentence.
+        task_measures: its measures.
+        is_for: whether a request is for it; by default every request is.
+    """
     return Task(
         name=name,
         description=description,

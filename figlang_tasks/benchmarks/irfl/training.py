@@ -41,7 +41,6 @@ BATCH_SIZE = 12
 LEARNING_RATE = 0.001
 """Of Adam, as the size of a batch is: section 4.1."""
 
-
 _Encoder = Annotated[str, Option(help="Dual encoder: an id of the hub, or a folder.")]
 _Revision = Annotated[str | None, Option(help="Of the encoder's repository.")]
 _TestTable = Annotated[
@@ -90,7 +89,7 @@ def train(
 
     probe.refuse_existing(output)
     test_documents = _test_documents(dataset, table)
-    documents = trainable(dataset, test_documents)
+    training_documents = trainable(dataset, test_documents)  # none has a phrase of the test
     encoder_name = probe.encoder_name(encoder)
     dual_encoder = FigLangCLIP(encoder_name, revision, batch_size="auto")
     settings = _Settings(
@@ -103,9 +102,10 @@ def train(
         batch_size=BATCH_SIZE,
         learning_rate=LEARNING_RATE,
     )
-    test = _Images(test_documents, _features(dual_encoder, test_documents, phrase_only))
-    training = _Images(documents, _features(dual_encoder, documents, phrase_only))
-    training = _without_shown(training, test.features.all_keys())
+    test = _encode(dual_encoder, test_documents, phrase_only)
+    training = _encode(dual_encoder, training_documents, phrase_only)
+    # Equal pictures are found by the keys of their features: now none has a picture of the test.
+    training = _without_test_inputs(training, test.features.all_keys())
     if not training.documents:
         raise DataError(
             f"{dataset}: {BASE} has only pictures and phrases of {table}: nothing to train on"
@@ -113,6 +113,7 @@ def train(
     trained_on = _summary_of(training.documents, dataset, tested_on=test_documents[0]["data"])
     values = _train_and_write(output, settings, training, test, seeds, trained_on)
     results = _table_of_results(values, dataset, table, phrase_only)
+    # The command line prints what this returns.
     return "\n".join([_sentence_of(trained_on), "", results, "", f"{output} written"])
 
 
@@ -141,7 +142,7 @@ class _Settings(TypedDict):
 
 
 class _TestValues(NamedTuple):
-    """Values of the test table's measures, by name with scope.
+    """Values of the test table's measures, 0 to 1, by full name: ``{"acc": 0.58, ...}``.
 
     Attributes:
         encoder: those of the encoder itself.
@@ -155,18 +156,18 @@ class _TestValues(NamedTuple):
 def _train_and_write(
     output: Path,
     settings: _Settings,
-    training: _Images,
-    test: _Images,
+    training: _EncodedDocuments,
+    test: _EncodedDocuments,
     seed_count: int,
     trained_on: _Summary,
 ) -> _TestValues:
-    """Train a classifier for each seed, test it, and write all of them into a folder.
+    """Train a classifier for each seed, test it, and write all of them; return the test values.
 
     Args:
-        output: the folder.
+        output: the folder to write.
         settings: those of the classifiers.
-        training: the images to train on.
-        test: the rows to test on.
+        training: what to train on.
+        test: what to test on.
         seed_count: how many classifiers: seeds 0, 1, 2 and so on.
         trained_on: what the folder says about the training data.
     """
@@ -191,7 +192,7 @@ def _train_and_write(
         values_by_seed[seed] = _values(test.documents, answers)
     probe.write(
         output,
-        "pair",
+        "pair",  # the kind of probe: it judges pairs of text and image
         settings=settings,
         trained_on=trained_on,
         seen=training.features.all_keys(),
@@ -204,11 +205,11 @@ def _train_and_write(
 # --- what is trained on, and what is tested ---
 
 
-class _Images(NamedTuple):
-    """Images to train on, or rows of images to test on.
+class _EncodedDocuments(NamedTuple):
+    """Documents to train on or to test on, with the encoder's features.
 
     Attributes:
-        documents: those of training have one image each, and its ``category``.
+        documents: those to train on have one image each, and its ``category``.
         features: the encoder's features of each document's text and images, in the same order.
     """
 
@@ -227,11 +228,11 @@ def _test_documents(dataset: str, table: str) -> list[Document]:
 
 
 def trainable(dataset: str, test_documents: Sequence[Document]) -> list[Document]:
-    """Documents of the base table's images, without those whose phrase is in a test document.
+    """Documents to train on: the base table's images, but those whose phrase is in the test.
 
     "[We make] sure the training data does not contain any of the images or idioms that appear in
-    the task" (section 4.1). Phrases are the same if they differ in spelling alone (`folded`).
-    `train` leaves out the images of the test.
+    the task" (section 4.1). Phrases are the same if they differ in spelling alone (`folded`). The
+    images of the test are not left out here: `train` does that, when it has their keys.
 
     Args:
         dataset: ``IRFL`` or ``figlang_mini_irfl``.
@@ -256,10 +257,10 @@ def trainable(dataset: str, test_documents: Sequence[Document]) -> list[Document
     return documents
 
 
-def _features(
-    dual_encoder: FigLangCLIP, documents: Sequence[Document], phrase_only: bool
-) -> Features:
-    """The encoder's features of each document's text and images."""
+def _encode(
+    dual_encoder: FigLangCLIP, documents: list[Document], phrase_only: bool
+) -> _EncodedDocuments:
+    """Documents with the encoder's features of their texts and images."""
     from figlang_tasks.models import probe_pair
 
     def text_of(document: Document) -> str:
@@ -267,13 +268,14 @@ def _features(
         return rows.phrase_text(document, phrase_only)
 
     def images_of(document: Document) -> list[Image.Image]:
-        """The images of the document, each apart."""
+        """The images of the document, each apart: the prompt ``text`` makes no grid of them."""
         return doc_to_visual(document, {"prompt": "text"})
 
-    return probe_pair.features(dual_encoder, documents, text_of, images_of)
+    features = probe_pair.features(dual_encoder, documents, text_of, images_of)
+    return _EncodedDocuments(documents, features)
 
 
-def _without_shown(training: _Images, test_keys: set[str]) -> _Images:
+def _without_test_inputs(training: _EncodedDocuments, test_keys: set[str]) -> _EncodedDocuments:
     """The training data without documents that share a text or an image with the test.
 
     Args:
@@ -287,7 +289,7 @@ def _without_shown(training: _Images, test_keys: set[str]) -> _Images:
             kept_indices.append(index)
     comparisons = [training.features.comparisons[index] for index in kept_indices]
     documents = [training.documents[index] for index in kept_indices]
-    return _Images(documents, replace(training.features, comparisons=comparisons))
+    return _EncodedDocuments(documents, replace(training.features, comparisons=comparisons))
 
 
 def _is_figurative(documents: Sequence[Document]) -> list[bool]:
@@ -317,7 +319,7 @@ class _Summary(TypedDict):
 
 
 def _summary_of(documents: Sequence[Document], dataset: str, tested_on: str) -> _Summary:
-    """What was trained on; `tested_on` is the data of the test."""
+    """The `_Summary` of the training documents; `tested_on` is the `DataId` of the test, a text."""
     return {
         "data": tables.read_base_table(dataset, BASE).data,
         "without": tested_on,
@@ -328,7 +330,7 @@ def _summary_of(documents: Sequence[Document], dataset: str, tested_on: str) -> 
 
 
 def _sentence_of(summary: _Summary) -> str:
-    """What was trained on: ``trained on 90 pictures of 50 idioms (figurative 40, literal 50)``."""
+    """A summary in words: ``trained on 90 pictures of 50 idioms (figurative 40, literal 50)``."""
     counts: list[str] = []
     for category, count in summary["categories"].items():
         counts.append(f"{category} {count:,}")
@@ -339,13 +341,13 @@ def _sentence_of(summary: _Summary) -> str:
 
 
 def _values(documents: Sequence[Document], answers: Sequence[str]) -> dict[str, float]:
-    """The values of the table's measures, by name with scope.
+    """The values of the test table's measures, 0 to 1, by full name: ``{"acc_figurative": 0.58}``.
 
     Args:
-        documents: the rows to test on.
+        documents: the rows to test on, all of one table.
         answers: the matching scores of each row, in the JSON of score requests.
     """
-    is_retrieval = "positive" in documents[0]
+    is_retrieval = "positive" in documents[0]  # a column of retrieval's documents alone
     task = RETRIEVE if is_retrieval else DETECT
     records = []
     for document, answer in zip(documents, answers, strict=True):
@@ -354,7 +356,7 @@ def _values(documents: Sequence[Document], answers: Sequence[str]) -> dict[str, 
 
 
 def _table_of_results(values: _TestValues, dataset: str, table: str, phrase_only: bool) -> str:
-    """The table that `train` prints: encoder, mean and spread of the seeds, and the paper."""
+    """The results as a Markdown table: encoder, mean and spread of the seeds; of IRFL the paper."""
     from figlang_tasks.models import probe
 
     encoder_column = {name: f"{100 * value:.1f}" for name, value in values.encoder.items()}
@@ -373,8 +375,9 @@ def published_values(table: str, phrase_only: bool) -> dict[str, str]:
         phrase_only: whether the idiom stood alone, without its definitions.
 
     Returns:
-        Texts by name of the measure with its scope; empty if the paper has no such result.
+        Texts by full name (``acc_figurative``); empty if the paper has no such result.
     """
+    # The results are filed under the name of our task: irfl_match_idiom_phrase_only.
     figure, _, task_kind = table.removesuffix("-task").rpartition("-")  # open-simile-detection-task
     family = "match" if task_kind == "detection" else "retrieve"
     task = f"irfl_{family}_{figure}"
@@ -387,7 +390,8 @@ def published_values(table: str, phrase_only: bool) -> dict[str, str]:
     for record in records:
         # A record names one task, or several of them in a list.
         tasks = [record["task"]] if isinstance(record["task"], str) else record["task"]
-        if not record["setting"].startswith("supervised;") or task not in tasks:
+        is_of_classifier = record["setting"].startswith("supervised;")
+        if not is_of_classifier or task not in tasks:
             continue
         text = f"{100 * record['value']:g}"
         if "std" in record:

@@ -53,7 +53,7 @@ class Configuration(NamedTuple):
 
 
 def parse_name(name: str) -> Configuration:
-    """The configuration that a name means.
+    """The configuration that a name means: task matching, fold 3 for ``matching_3``.
 
     Raises:
         DataError: there is no configuration of that name.
@@ -72,7 +72,7 @@ def parse_name(name: str) -> Configuration:
 
 
 def fold_names(request: Mapping[str, str]) -> list[str]:
-    """The configurations that a task reads, one for each fold: ``matching``, ``matching_1`` ...
+    """The names of the configurations that a task reads, one a fold: ``matching``, ``matching_1``.
 
     Args:
         request: its ``config`` is a name without a fold; its ``fold`` is 0 to 4, or `ALL`.

@@ -96,7 +96,10 @@ def _predicted_officially(record: ChoiceRecord) -> str | None:
 
 
 def _accuracy(suffix: str) -> Measure:
-    """The accuracy by our reading over the rows that a suffix names (`_WINNERS`)."""
+    """The accuracy ``acc_crowd`` for the suffix ``_crowd``: over the rows in `_WINNERS`.
+
+    The letter that counts is the one of the released rules, else of the common reader; no guess.
+    """
     winners = _WINNERS[suffix]
     return Measure(
         f"acc{suffix}",
@@ -110,7 +113,10 @@ def _accuracy(suffix: str) -> Measure:
 
 
 def _official_accuracy(suffix: str) -> Measure:
-    """The accuracy by the released rules over the rows that a suffix names (`_WINNERS`)."""
+    """The accuracy ``acc_crowd_official`` for the suffix ``_crowd``: over the rows in `_WINNERS`.
+
+    The letter is the one of the released rules alone, with the guess that they make from pixels.
+    """
     winners = _WINNERS[suffix]
     return Measure(
         f"acc{suffix}_official",
@@ -128,7 +134,7 @@ def _official_accuracy(suffix: str) -> Measure:
 
 
 def _choice_measures(*suffixes: str) -> Measures:
-    """The measures of a choice: accuracies by our reading, then by the released rules, and more.
+    """The measures of a choice: accuracies, those by the released rules, ties, and readings.
 
     Args:
         suffixes: keys of `_WINNERS`; "" is the accuracy over all rows.
@@ -171,7 +177,11 @@ def _rouge_l(record: ExplanationRecord) -> float:
 
 
 def _score_measures() -> list[Measure]:
-    """The measures of explanation scores, without those of labels, which no one asks for here."""
+    """The measures of explanation scores, with descriptions that speak of explanations alone.
+
+    The measures of labels are left out, since no label is asked for.
+    """
+    # "explained@53": 0.53
     least_score_by_metric = {threshold.name: threshold.at for threshold in SCHEME.thresholds}
     label_metrics = ("acc", PARSE_DISAGREEMENT.name)
     measures: list[Measure] = []
@@ -183,7 +193,7 @@ def _score_measures() -> list[Measure]:
             measure = replace(measure, description=description, in_table=False)
         elif measure.name == MEAN_SCORE:
             measure = replace(measure, description="Mean score of the explanations.")
-        measures.append(measure)
+        measures.append(measure)  # parse_rate as it is
     return measures
 
 

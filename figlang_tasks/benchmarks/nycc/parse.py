@@ -67,9 +67,11 @@ def _letter_from_description(output: str) -> str | None:
 def _letter_from_pixels(output: str, options: int) -> str | None:
     """The letter of the first rule that finds one in an output; None if none does."""
     letter_pattern = "([A-E])" if options == 5 else "([AB])"
+    # "Final Answer: B" counts anywhere, even in "Final Answer: Because".
     final_answer = re.search(f"Final Answer: {letter_pattern}", output)
     if final_answer is not None:
         return final_answer[1]
+    # The other announcements must begin a sentence, and their letter must end the last paragraph.
     last_paragraph = output.split("\n\n")[-1]
     for announcement in _ANNOUNCEMENTS:
         announced_answer = re.search(
@@ -95,12 +97,13 @@ def letter(
         captions: the options, by which the common reader also knows an answer.
     """
     answer = find_answer(output)
-    if isinstance(answer, Read):
+    if isinstance(answer, Read):  # no output, or none outside of thoughts: its status says which
         return answer
     official_letter = parse_official(answer.raw, options, pixels)
     final_answers = set(re.findall("Final Answer: ([A-E])", answer.raw))
     if len(final_answers) > 1:
-        # The first may be the prompt's, repeated; the common reader takes the last.
+        # An output may repeat "Final Answer: A" from the prompt before its own. The released rules
+        # take the first one, so the common reader decides.
         official_letter = None
     # The rules for a description look for A to E, also if only A and B are offered.
     if official_letter is not None and official_letter in _LETTERS[:options]:
@@ -109,7 +112,7 @@ def letter(
 
 
 def common(output: str | None, options: int, captions: Sequence[str] | None = None) -> Read[str]:
-    """The letter of an answer by the reader of all benchmarks, `figlang_tasks.answers.option`.
+    """The letter of an answer by `figlang_tasks.answers.option`; no value if it reads none.
 
     Args:
         output: the model's output; None if there is none.
@@ -129,19 +132,20 @@ def explanation(output: str | None) -> Read[str]:
     """The explanation in an answer by the released rules; its value is None or "" if there is none.
 
     It is what stands between the first "Explanation:" and a second one, or the whole answer without
-    one. If that is nothing, it is what a thought says that is meant for a reader.
+    one. If that is nothing, it is the explanation that a thought holds for a reader.
 
     Args:
         output: the model's output; None if there is none.
     """
     answer = find_answer(output)
+    # `find_answer` gives a `Read` without a value if nothing stands outside of thoughts.
     reading = answer if isinstance(answer, Read) else _read_explanation(answer)
     if output is None or reading.value:
         return reading
-    explanation = explanation_in_thought(output)
-    if explanation is None:
+    thought_explanation = explanation_in_thought(output)
+    if thought_explanation is None:
         return reading
-    return Read(explanation, "read", EXPLAINED)
+    return Read(thought_explanation, "read", EXPLAINED)
 
 
 def _read_explanation(answer: Answer) -> Read[str]:
@@ -151,7 +155,7 @@ def _read_explanation(answer: Answer) -> Read[str]:
         text = text.replace(mark, _EXPLANATION_MARK)
     if _EXPLANATION_MARK not in text:
         return Read(text, "read", "whole")
-    behind_first_mark = text.split(_EXPLANATION_MARK)[1]
+    behind_first_mark = text.split(_EXPLANATION_MARK)[1]  # up to the second one, if there is one
     explanation = " ".join(behind_first_mark.split())
     if not explanation:
         return Read(None, "unreadable", "explanation")

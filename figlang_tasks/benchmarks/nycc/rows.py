@@ -73,6 +73,7 @@ def load(dataset: str, name: str, fold: str = ALL, check_images: bool = True) ->
     if len(folds) == 1:
         return folds[0]
 
+    # Each fold has a `DataId` of its own; the rows of all folds get a common one in its place.
     data_ids = [DataId.parse(fold_rows[0]["data"]) for fold_rows in folds]
     digests = "\n".join(data_id.digest for data_id in data_ids)
     digest = hashlib.sha256(digests.encode()).hexdigest()[:12]
@@ -84,7 +85,17 @@ def load(dataset: str, name: str, fold: str = ALL, check_images: bool = True) ->
 
 
 def _load_fold(dataset: str, name: str, check_images: bool) -> datasets.Dataset:
-    """The test rows of a configuration, which is one fold, as documents."""
+    """The test rows of a configuration, which is one fold, as documents.
+
+    Args:
+        dataset: ``NYCC``.
+        name: the configuration: ``matching_3``.
+        check_images: whether to decode every picture, which finds damaged ones.
+
+    Raises:
+        PartMissing: the test split is missing.
+        DataError: rows have faults, or are not as many as published.
+    """
     import datasets
 
     configuration = parse_name(name)
@@ -98,7 +109,7 @@ def _load_fold(dataset: str, name: str, check_images: bool) -> datasets.Dataset:
         return document
 
     def unique_key(document: Mapping[str, object]) -> str:
-        """What two rows must not share."""
+        """The id of a row, which must be unique, as messages name it."""
         return f"instance_id {document['id']}"
 
     located_rows = ((f"{dataset}/{name}, test row {index}", row) for index, row in enumerate(table))
@@ -118,7 +129,9 @@ def _load_fold(dataset: str, name: str, check_images: bool) -> datasets.Dataset:
 
 
 def _row_count_faults(dataset: str, name: str, row_count: int) -> list[str]:
-    """The fault of a wrong number of test rows; logs a warning if the right one is only inferred.
+    """The fault of a wrong number of test rows, alone in a list; an empty list if there is none.
+
+    If the right number is only inferred (not in `SEEN`), a warning is logged and there is no fault.
 
     Args:
         dataset: ``NYCC``.
@@ -168,6 +181,8 @@ def _document(
 ) -> dict[str, object]:
     """A row of the release as a document; raises a `DataError` with the first fault.
 
+    Its columns:
+
     - ``id``, ``image``, ``label``: as released; the label is a letter or the explanation.
     - ``captions``: the options; for explanation the caption alone.
     - ``family``: the contest. Rows of one contest depend on each other.
@@ -187,7 +202,7 @@ def _document(
     location = f"{location} ({row_id})"
     letters = OPTIONS[configuration.task]
     captions = _captions(row["caption_choices"], letters, location)
-    if letters and label not in tuple(letters):
+    if letters and label not in tuple(letters):  # a tuple: "AB" is in the text "ABCDE"
         raise DataError(
             f"{location}: label is {row_files.brief(label)}, must be one of {', '.join(letters)}"
         )
@@ -218,6 +233,11 @@ def _document(
 
 def _captions(caption_choices: Any, letters: str, location: str) -> list[str]:
     """The captions of a row, one for each letter, or the only one without letters.
+
+    Args:
+        caption_choices: the cell of the release.
+        letters: those of the task (`OPTIONS`); "" for explanation, whose row has one caption.
+        location: of the row, for messages.
 
     Raises:
         DataError: they are not so many texts, or hold a placeholder of a picture.
@@ -260,9 +280,13 @@ def _entities(links: object, location: str) -> list[str]:
 def entity(url: str, location: str) -> str:
     """The name in a link to a page of Wikipedia, cleaned exactly as the released script does.
 
+    It is ``Santa' workshop`` for ``https://en.wikipedia.org/wiki/Santa%27s_workshop#History``: the
+    script drops the s.
+
     Raises:
         DataError: the link is to no page of Wikipedia.
     """
+    # Two forms are read: https://en.wikipedia.org/?title=Name&redirect=no and .../wiki/Name.
     page = url.split("#")[0].replace("&redirect=no", "")
     page = page.replace("https://en.wikipedia.org/?title=", "/wiki/")
     if "/wiki/" not in page:
@@ -338,14 +362,15 @@ def check_exemplars(dataset: str, name: str) -> None:
 
 
 def training_faults(dataset: str) -> Iterator[DataError]:
-    """Yield the faults of the training rows that are on this machine."""
-    fold_suffixes = ("", "_1", "_2", "_3", "_4")
+    """Yield the faults of the training rows of all 30 configurations; missing ones are no fault."""
+    fold_suffixes = ("", "_1", "_2", "_3", "_4")  # matching, matching_1 ...
     for task, pixels, fold in itertools.product(TEST, ("", "_from_pixels"), fold_suffixes):
         try:
             check_exemplars(dataset, f"{task}{pixels}{fold}")
         except PartMissing:  # Only tasks with exemplars need these rows.
             continue
         except DataError as error:
+            # An error about a whole file has no list of faults.
             for fault in error.faults or [str(error)]:
                 yield DataError(fault)
 

@@ -69,14 +69,15 @@ def preflight(config: Mapping[str, Any], request: Request) -> None:
 
     Raises:
         DataError: the training rows are missing, too few or have faults.
-        ValueError: an option is not valid, or the scorer is not to be had.
+        ValueError: an option is not valid, there is no such scorer, or the task file says
+            ``needs_scorer`` and its weights are missing.
     """
     asks_for_explanation = configurations.parse_name(request["config"]).task == "explanation"
     for options in Options.blocks(config):
         if options.num_shots:
             for name in configurations.fold_names(request):
                 rows.check_exemplars(request.dataset, name)
-                # Raises an error if there are fewer contests than exemplars, whatever the row.
+                # For any row id, this raises an error if there are too few contests.
                 rows.exemplars(request.dataset, name, "", options.num_shots, EXEMPLAR_SEED)
         if asks_for_explanation:
             needs_scorer = config.get("needs_scorer", False)
@@ -131,9 +132,9 @@ def turns(doc: Document, kwargs: Kwargs) -> list[Turn]:
         task=configuration.task, pixels=configuration.from_pixels, direct=bool(num_shots)
     )
     chat = [Turn("system", render("nycc/system.jinja", **settings))]
-    task = render("nycc/task.jinja", **settings)
+    task_text = render("nycc/task.jinja", **settings)
     if not num_shots:
-        chat.append(Turn("user", task))
+        chat.append(Turn("user", task_text))
         chat.append(Turn("assistant", render("nycc/reply.jinja", **settings)))
         chat.append(_question(doc, settings))
         return chat
@@ -142,7 +143,7 @@ def turns(doc: Document, kwargs: Kwargs) -> list[Turn]:
     for index, exemplar in enumerate(exemplars):
         question = _question(exemplar, settings, has_exemplars_before=index > 0)
         if index == 0:
-            question = question._replace(text=f"{task}\n\n{question.text}")
+            question = question._replace(text=f"{task_text}\n\n{question.text}")
         answer = render("nycc/answer.jinja", **settings, label=exemplar["label"])
         chat.append(question)
         chat.append(Turn("assistant", answer))
@@ -153,7 +154,10 @@ def turns(doc: Document, kwargs: Kwargs) -> list[Turn]:
 def _question(
     doc: Document, settings: _PromptSettings, *, has_exemplars_before: bool = False
 ) -> Turn:
-    """The question about a row, with its cartoon if the model sees it."""
+    """The question about a row, with its cartoon if the model sees it.
+
+    With exemplars before it the question begins with "Thanks! How about this one?".
+    """
     texts: dict[str, Any] = {}
     for name in ("captions", *configurations.DESCRIPTION, "entities"):
         if name in doc:
@@ -206,7 +210,9 @@ def _picture(doc: Document) -> Image.Image:
 
 
 def doc_to_target(doc: Document, label: str = "") -> str:
-    """An answer in the form that is asked for without exemplars.
+    """The right answer, or one with another label: ``Answer: B``, ``Explanation: ...``.
+
+    From pixels it is ``Final Answer: B``. The answers of exemplars may differ from it (`turns`).
 
     Args:
         doc: the row.
@@ -214,7 +220,9 @@ def doc_to_target(doc: Document, label: str = "") -> str:
     """
     configuration = configurations.parse_name(doc["config"])
     settings = _PromptSettings(
-        task=configuration.task, pixels=configuration.from_pixels, direct=False
+        task=configuration.task,
+        pixels=configuration.from_pixels,
+        direct=False,  # as without exemplars, also in tasks that have some
     )
     return render("nycc/answer.jinja", **settings, label=label or doc["label"])
 
@@ -222,10 +230,9 @@ def doc_to_target(doc: Document, label: str = "") -> str:
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
     """What the models ``figlang_random`` and ``figlang_majority`` may answer, and the right label.
 
-    Explanations have no chance level: the models answer with "", which scores 0.
-
     Returns:
-        An answer for each letter, by letter; and the letter that is right.
+        An answer for each letter, by letter; and the letter that is right. Explanations have no
+        chance level: their only answer is "", which scores 0.
     """
     letters = rows.OPTIONS[configurations.parse_name(doc["config"]).task]
     if not letters:
@@ -261,7 +268,7 @@ def choice_record(doc: Document, output: str | None) -> RankingRecord:
     # invents.
     official_letter = parse.parse_official(whole(output) or "", options, from_pixels)
     if official_letter is None and from_pixels:
-        official_letter = parse.DEFAULTS[options]
+        official_letter = parse.DEFAULTS[options]  # the released script's guess: "E" of five
 
     record = _choice_record(doc, letter.status, letter.rule)
     record["predicted"] = letter.value
@@ -280,6 +287,7 @@ def choice_record_of_scores(doc: Document, scores: list[float]) -> RankingRecord
     best_index = ranking.index_of_best(scores)  # None if several captions have the highest score
     letter = None if best_index is None else "ABCDE"[best_index]
     record = _choice_record(doc, "scores", "argmax")
+    # Without words to read, no two readers can differ.
     record["predicted"] = letter
     record["predicted_strict"] = letter
     record["predicted_official"] = letter
@@ -288,7 +296,7 @@ def choice_record_of_scores(doc: Document, scores: list[float]) -> RankingRecord
 
 
 def _choice_record(doc: Document, status: Status, rule: str) -> RankingRecord:
-    """The record of a choice, as yet without letters and scores."""
+    """The record of a choice, whose letters and scores are None until the caller sets them."""
     record: RankingRecord = {
         "id": doc["id"],
         "data": doc["data"],
@@ -334,7 +342,7 @@ def explanation_record(doc: Document, output: str | None) -> ExplanationRecord:
         "fold": doc["fold"],
         "bleu_sums": overlap.bleu_statistics(text, doc["label"]),
         "rouge_l": rouge.score(doc["label"], text)["rougeL"].fmeasure,
-        "bleu": overlap.signature(corpus=True),
+        "bleu": overlap.signature(corpus=True),  # how BLEU is computed; no value
     }
 
 
@@ -342,7 +350,7 @@ def explanation_record(doc: Document, output: str | None) -> ExplanationRecord:
 
 
 def _is_for(task: str) -> Callable[[Request], bool]:
-    """A function that tells whether a request is for a task: ``matching``, say."""
+    """Make the function that tells whether a request is for a task such as ``matching``."""
 
     def is_for(request: Request) -> bool:
         """Whether the request is for the task."""

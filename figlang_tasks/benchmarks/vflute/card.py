@@ -21,7 +21,7 @@ def card(data: DataId, records: Sequence[Record], document: Document) -> Card:
         document: the row; None, which the type `Document` includes, if the data is not at hand.
     """
     row_card = entailment_card.card(data, records, document)
-    # The picture of a row is found by the row's id. There is only one, so it needs no label.
+    # The picture of a row is found by the document's id. There is only one, so it needs no label.
     picture = CardPicture(name=records[0]["id"], label="", role="")
     row_card["pictures"] = [picture]
     return row_card

@@ -1,4 +1,7 @@
-"""The report's chart of V-FLUTE's results by instruction (arXiv 2405.01474, Table 8)."""
+"""The report's chart of V-FLUTE's results by instruction, which is this project's own.
+
+The instructions are those of Table 8 (arXiv 2405.01474).
+"""
 
 from __future__ import annotations
 
@@ -20,12 +23,14 @@ def _no_chance_level(records: Sequence[Record]) -> float:
 def _by_instruction(
     dataset: str, task: str, scopes: Mapping[str, Collection[str]]
 ) -> Iterator[ChartCategory]:
-    """Yield a category for each instruction that a task has a value of F1@0 for.
+    """Yield the chart category of each instruction that a task has a value of F1@0 for.
+
+    Only ``vflute_instructions`` has scopes such as ``instruction_07``.
 
     Args:
         dataset: the name of the dataset.
         task: the name of the task.
-        scopes: by metric, the scopes that it has a value in.
+        scopes: by metric, the scopes that it has a value in: ``{"f1@0": ["instruction_07", ...]}``.
     """
     for scope in scopes.get(_METRIC, ()):
         if scope.startswith(_SCOPE_PREFIX):

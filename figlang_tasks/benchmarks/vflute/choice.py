@@ -15,12 +15,12 @@ from figlang_tasks.core.record import Document, Record
 
 
 def choice_of(record: Record) -> Choice:
-    """The choice between the two labels, which every row offers."""
+    """The choice that every row offers: `LABEL_CHOICE`, between the two labels."""
     return LABEL_CHOICE
 
 
 def _labels(record: Record, document: Document) -> Mapping[str, str]:
-    """The two labels as options, each with an empty text: the prompt only names them."""
+    """The two labels as options, each with the text "": the judge's prompt only names them."""
     return dict.fromkeys(LABELS, "")
 
 

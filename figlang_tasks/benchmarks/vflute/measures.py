@@ -1,7 +1,9 @@
 """The metrics of V-FLUTE (arXiv 2405.01474): F1@ExplanationScore, and others beside it.
 
-F1@t is macro F1 where "all predictions with ExplanationScore <= t are considered incorrect"
-(section 4.2). Section 5.3 chooses the thresholds 0.53 and 0.60 by what people find adequate.
+In F1@53 "all predictions with ExplanationScore <= 53 are considered incorrect" (section 4.2); 53
+is 0.53 here. The paper calls F1@0 "simply F1 score", but the released scorer applies the rule at 0
+too, and so does this project. That F1 is macro F1 is the scorer's as well. Section 5.3 chooses the
+thresholds by what people find adequate.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from figlang_tasks.scoring import IntervalMethod, Measure, Measures, Scopes, by_
 from figlang_tasks.scoring.explained import Scheme, explained_measures, thresholds
 from figlang_tasks.scoring.statistics import combine_statistics
 
-# --- Tables 4 and 7, Figure 11: F1@0, F1@53 and F1@60, for all rows and by source ---
+# --- Tables 4 and 7, Figure 11: F1@0, F1@53 and F1@60, for all rows and by report group ---
 
 SCHEME = Scheme(
     thresholds("f1", (0.0, 0.53, 0.60), "V-FLUTE, arXiv 2405.01474, section 4.2 and Table 4"),
@@ -64,7 +66,7 @@ def _standard_deviation_of_f1(records: Sequence[VFluteRecord]) -> Statistic | No
 
 
 def _no_interval(statistic: Statistic) -> None:
-    """None, since the bootstrap overestimates this standard deviation.
+    """No interval: the bootstrap overestimates this standard deviation.
 
     Resampled rows add noise of their own to the F1 of each instruction. So F1 differs more between
     instructions in resampled rows than in the rows themselves.
@@ -76,7 +78,7 @@ INSTRUCTIONS = Measures.of(
     Measure(
         "f1@0_sd",
         description="Standard deviation of f1@0 over the instructions.",
-        source="V-FLUTE, arXiv 2405.01474, Table 8",
+        source="figlang_tasks",
         statistic=_standard_deviation_of_f1,
         interval=IntervalMethod("none: resampled rows spread more", _no_interval),
         role="diagnostic",
@@ -85,7 +87,7 @@ INSTRUCTIONS = Measures.of(
 )
 """Means over the instructions, each instruction's own values, and the spread of F1@0."""
 
-# --- the FigLang 2024 shared task, which has other thresholds ---
+# --- the FigLang 2024 shared task: other thresholds and another score (BERTScore alone) ---
 
 _FIGLANG24_SCHEME = Scheme(
     thresholds("f1", (0.0, 0.50, 0.60), "FigLang 2024 shared task, scoring script"),

@@ -48,15 +48,17 @@ _CONTRADICTION_PHRASES = ("contradict", "appears to contest")
 
 
 def parse_official(output: str | None, *, scene_graph: bool = False) -> Explained:
-    """Label (1 entailment, 0 contradiction) and explanation, by the authors' rules as they are.
+    """Label (1 entailment, 0 contradiction; None if unread) and explanation, by the authors' rules.
+
+    The rules are as the authors have them, but for `_MAX_NODE_NAMES`.
 
     1. No output: no label, no explanation.
     2. After the first ``LABEL:`` / ``Label:`` / ``label:`` (these three spellings only): "neither"
        gives no label, else "contradict" gives 0, else "entail" gives 1, else there is none. So
        ``LABEL: entailment, does not contradict`` is a contradiction. The explanation is what
-       precedes the marker; if that is blank, what follows the first word in the whole output that
-       names the label: "entailment" or "entails" for 1, "contradiction" or "contradicts" for 0,
-       also with a capital. If that is blank too, or there is no label, it is the whole output.
+       precedes the marker. If that is blank: with a label, what follows the first word in the whole
+       output that names the label ("entailment" or "entails" for 1, "contradiction" or
+       "contradicts" for 0, also with a capital); else, or if that is blank too, the whole output.
     3. Without a marker, over the whole output: phrases of refusal give no label; else "entail" or a
        phrase of agreement gives 1; else "contradict" or "appears to contest" gives 0. So "does not
        entail; it contradicts" is an entailment. The explanation is the whole output.
@@ -121,6 +123,7 @@ def _read_without_marker(output: str) -> Explained:
     """Rule 3: the label by phrases anywhere in the output, which is the explanation as a whole."""
     lowered = output.lower()
     for phrase in _REFUSAL_PHRASES:
+        # `_BOTH_LABELS` is the last of them, so that an output with any other one is a refusal.
         if phrase in lowered:
             status: Status = "ambiguous" if phrase == _BOTH_LABELS else "refused"
             return Explained(None, status, "phrase-refusal", output)
@@ -132,13 +135,13 @@ def _read_without_marker(output: str) -> Explained:
 
 
 def _clean_explanation(explanation: str) -> str:
-    """Rule 4: an explanation without the label and without its last conclusion."""
+    """Rule 4: an explanation without the label words and without its last "Therefore, ..."."""
     for end in (".", ":", "\n"):
         explanation = explanation.replace(f"Contradiction{end}", "")
         explanation = explanation.replace(f"Entailment{end}", "")
         explanation = explanation.strip()
-    before_conclusion, conclusion, _ = explanation.rpartition("Therefore,")
-    return before_conclusion.strip() if conclusion else explanation
+    before_conclusion, conclusion_word, _ = explanation.rpartition("Therefore,")
+    return before_conclusion.strip() if conclusion_word else explanation
 
 
 # --- scene-graph runs ---
@@ -167,23 +170,24 @@ project's keeps the time linear. An answer of 256 tokens cannot hold so many.
 
 
 def rewrite_scene_graph_talk(explanation: str) -> str:
-    """An explanation of a scene-graph run, which then speaks of the image and not of the graph.
+    """Rule 5: an explanation of a scene-graph run, made to speak of the image and not of the graph.
 
-    Names of nodes such as "red_dog" become plain words.
+    One that says "scene graph" nowhere is returned as it is. In all others, names of nodes such as
+    "red_dog" become plain words too.
 
     Source: V-FLUTE's released `eval/extract_label_and_expl.py` (asaakyan/V-FLUTE at 053cba8).
     """
     # As in the released code, this test ignores case and the phrases do not: a text with "Scene
-    # graph" alone keeps these words. It loses only double blanks (the last of the phrases) and the
-    # underscores of names.
+    # graph" alone keeps these words. It changes only by the last phrase, which makes one blank of
+    # two, by `strip`, and in the names of nodes.
     if "scene graph" not in explanation.lower():
         return explanation
     for phrase, replacement in _SCENE_GRAPH_PHRASES:
         explanation = explanation.replace(phrase, replacement)
     explanation = explanation.strip()
 
-    # The nodes of a graph have names such as "red_dog". These lose underscores and quotes, also
-    # where the same letters stand inside another word.
+    # A word with an underscore is taken for the name of a node. It becomes "red dog" wherever its
+    # letters stand, also inside another word. "crying_face_emoji" is no such name.
     words = explanation.split()
     node_names = dict.fromkeys(word for word in words if "_" in word and "emoji" not in word)
     for node_name in islice(node_names, _MAX_NODE_NAMES):

@@ -1,4 +1,4 @@
-"""The sources of V-FLUTE's rows, as tables of results name them (arXiv 2405.01474, Table 3)."""
+"""The names of V-FLUTE's report groups in tables of results (arXiv 2405.01474, Table 3)."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ PARTS = Parts(
         "memecap": Part("MemeCap"),
         "nycartoons": Part(
             "NYCartoons",
-            note="NYCartoons is all entailment: one predicted contradiction halves its macro F1."
+            note="NYCartoons is all entailment: one row that counts as wrong halves its macro F1."
             " Read accuracy beside it.",
         ),
     },
 )
-"""The sources, in the order of Table 3."""
+"""The report groups (`figlang_tasks.benchmarks.vflute.rows.REPORT_GROUPS`), in the same order.
+
+Tables call a group a source.
+"""

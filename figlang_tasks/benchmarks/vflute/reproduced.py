@@ -22,9 +22,10 @@ _TEST_ROWS_BY_GROUP = {
 
 
 def cells(folder: Path) -> Iterator[tuple[str, str, float]]:
-    """Yield name, published number and our number: equal prompts, and test rows of each group.
+    """Yield name, published number and our number: of equal prompts, and of each group's test rows.
 
-    For equal prompts the published number is that of the released rows: all should be equal.
+    "Equal prompts" counts the released rows whose prompt is ours, letter by letter. Its published
+    number is that of all released rows, since all should be equal.
 
     Args:
         folder: the folder with ``vflute_test.csv``, the released rows of the test split.
@@ -46,7 +47,7 @@ def _is_prompt_equal(released_row: Mapping[str, str], instruction: int) -> bool:
     """Whether our prompt for a row is the one that was released.
 
     Args:
-        released_row: the row; its prompt still has a placeholder for the claim.
+        released_row: the row; its prompt still has ``REPLACE_CLAIM`` in place of the claim.
         instruction: the number of the instruction that the row is asked with, 1 to 21.
     """
     claim = released_row["claim"]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import datasets
 
 TEXT_COLUMNS = ("claim", "label", "explanation", "phenomenon", "source_dataset")
-"""The columns of the release; it has `image` too."""
+"""The text columns of the release; it has `image` too."""
 
 USER_COLUMNS = ("id", "image", "claim", "label", "explanation")
 """The columns that a file of the user must have."""
@@ -30,8 +30,8 @@ USER_COLUMNS = ("id", "image", "claim", "label", "explanation")
 OPTIONAL_COLUMNS = ("source_dataset", "phenomenon")
 """The columns that a file of the user may have; without them these texts are empty."""
 
-# A source becomes part of the names of metrics (f1@0_muse), in which `all` and the ends ci_low and
-# ci_high mean something else.
+# What a user may write in `source_dataset`. A source becomes part of the names of metrics
+# (f1@0_muse), in which `all` and the ends ci_low and ci_high mean something else.
 _SOURCE_NAME = re.compile(r"(?!all$|.*ci_(low|high)$)[\w-]{1,60}")
 
 
@@ -57,6 +57,9 @@ def read_release(dataset: str, split: str) -> RowTable:
     Ids are those of the release: the source, the split, and the row's index in the split
     (``muse-test-7``).
 
+    Returns:
+        All rows; the only fault found here is another number of rows than the published one.
+
     Raises:
         DataError: there is no such split, or it cannot be read.
         PartMissing: the folder of the dataset has no file of the split.
@@ -79,6 +82,7 @@ def read_release(dataset: str, split: str) -> RowTable:
             " instructions depend on the row order of the whole split; to run fewer rows use"
             " --limit."
         )
+    # Ids are added also with such a fault: the caller raises it together with those of rows.
     ids: list[str] = []
     row_locations: list[str] = []
     for row_index, source_dataset in enumerate(rows["source_dataset"]):
@@ -107,7 +111,10 @@ def _no_file_message(source: hub.Source, split: str, folder: Path) -> str:
 
 
 def find_user_file(dataset: str, split: str) -> Path | None:
-    """The user's file with rows of a split; None if there is none, so that the release is read."""
+    """The user's file with rows of a split: ``test.csv``, else ``test.jsonl``; None without both.
+
+    The release is read where there is none.
+    """
     folder = hub.local_folder(source_of(dataset))
     if folder is None:
         return None
@@ -124,6 +131,13 @@ def read_user_file(path: Path, split_name: str) -> RowTable:
     Args:
         path: the file (`find_user_file`).
         split_name: dataset and split (``V-FLUTE/test``), for the log.
+
+    Returns:
+        The rows without faults, and the faults of the others: a cell is missing, an id stands
+        twice. An empty file is a fault.
+
+    Raises:
+        DataError: the file cannot be read at all.
     """
     import datasets
 
@@ -148,14 +162,15 @@ def read_user_file(path: Path, split_name: str) -> RowTable:
 
 
 def _user_row(cells: Mapping[str, Any], location: str) -> dict[str, object]:
-    """A row of the user in the columns of `RowTable`.
+    """A row of the user as a dict with the columns of `RowTable.rows`.
 
     Args:
         cells: the row as it stands in the file, by column.
         location: file and line, for messages.
 
     Raises:
-        DataError: a text is missing, or the source cannot be part of a metric's name.
+        DataError: a text is missing or holds a placeholder such as ``<image>``, or the source
+            cannot be part of a metric's name.
     """
     row_id = row_files.text(cells, "id", location)
     location = f"{location} ({row_id[:80]})"

@@ -35,13 +35,17 @@ LABELS = {"entailment": 1, "contradiction": 0}
 # --- the instruction of each row: Table 8 and Appendix D ---
 
 INSTRUCTION_COUNT = 21
-"""How many instructions Table 8 has. ``prompts/vflute/question.jinja`` holds them in its order."""
+"""How many instructions Table 8 has (section 4.1 says 21 too, Appendix D says 20).
+
+``prompts/vflute/question.jinja`` holds them in the order of Table 8.
+"""
 
 INSTRUCTION_NUMBERS = range(1, INSTRUCTION_COUNT + 1)
 """1 to 21, as Table 8 numbers the instructions."""
 
 INSTRUCTION_SEED = 42
-"""The paper states no seed. This one gives the prompts of all 723 released test rows."""
+"""The paper states no seed for this draw. This one gives the prompts of all 723 released test rows.
+"""
 
 
 def instruction_numbers(split_sizes: Mapping[str, int], split: str) -> list[int]:
@@ -52,7 +56,8 @@ def instruction_numbers(split_sizes: Mapping[str, int], split: str) -> list[int]
     of a split depend on the sizes of those before it.
 
     Args:
-        split_sizes: the number of rows by split, in the order train, validation, test.
+        split_sizes: the number of rows by split, in the order of the release: train, validation,
+            test.
         split: the split whose numbers are returned.
     """
     generator = random.Random(INSTRUCTION_SEED)
@@ -63,7 +68,7 @@ def instruction_numbers(split_sizes: Mapping[str, int], split: str) -> list[int]
     return numbers_by_split[split]
 
 
-# --- the source of each row: Tables 3 and 7 ---
+# --- the report group of each row: Tables 3 and 7 ---
 
 REPORT_GROUPS = ("vismet", "irfl_metaphor_simile", "irfl_idiom", "muse", "memecap", "nycartoons")
 """The groups of rows that have results of their own, in the order of Table 3.
@@ -77,7 +82,7 @@ NO_SOURCE = "other"
 
 
 def report_group(source_dataset: str, phenomenon: str) -> str:
-    """The group that a row's results are reported in: ``irfl_idiom``, ``muse``.
+    """The group that a row's results are reported in: ``irfl_idiom``, ``muse``; "" without source.
 
     The groups are those of Tables 3 and 7 and of the authors' scorer: IRFL is divided by
     `phenomenon`, and any other source is a group as a whole. So is HAIVMet (``vismet``), whose
@@ -136,32 +141,36 @@ def load(
 
     texts_of_rows = [row.texts for row in rows]
     data_id = DataId(dataset, split, _digest_of_texts(texts_of_rows))
-    groups: list[str] = []
-    for texts in texts_of_rows:
-        group = report_group(texts["source_dataset"], texts["phenomenon"])
-        groups.append(group or NO_SOURCE)
-    # Instructions are assigned through all splits, one after the other, so that the sizes of all
-    # are needed. The user's file may have another number of rows than the released split.
+    # The draw goes through the splits one after the other, so it needs the sizes of those before.
+    # Only the split that is loaded gets its own size, as the user's file may have more or fewer
+    # rows: the other splits count as released, whatever files the user has of them.
     split_sizes = {**source_of(dataset).splits, split: len(rows)}
     added_columns: dict[str, list[str] | list[int]] = {
         "dataset": [dataset] * len(rows),
         "data": [str(data_id)] * len(rows),
         "instruction": instruction_numbers(split_sizes, split),
-        "report_group": groups,
+        "report_group": [_report_group_or_none(texts) for texts in texts_of_rows],
     }
     if has_user_rows:
         added_columns["revision"] = [hub.USER_ROWS] * len(rows)
     if with_families:
-        added_columns["family"] = _families(table["id"][:], rows)
+        ids = table["id"][:]  # `[:]` makes a list of a column
+        added_columns["family"] = _families(ids, rows)
     table = table.remove_columns("location")
     additions = datasets.Dataset.from_dict(added_columns)
     return datasets.concatenate_datasets([table, additions], axis=1)
 
 
+def _report_group_or_none(texts: Mapping[str, str]) -> str:
+    """The report group of a row; `NO_SOURCE` if the row names no source, as the user's may."""
+    return report_group(texts["source_dataset"], texts["phenomenon"]) or NO_SOURCE
+
+
 def with_all_instructions(documents: datasets.Dataset) -> datasets.Dataset:
     """Each document of `load` 21 times, once with each instruction of Table 8.
 
-    The id of the row moves to the column ``row``; ``id`` becomes ``muse-test-7-instruction21``.
+    The id of the row moves to the column ``row``; ``id`` becomes ``muse-test-7-instruction21``. The
+    column ``instruction`` has that number in place of the assigned one.
     """
     row_indices: list[int] = []
     instructions: list[int] = []
@@ -181,7 +190,7 @@ class _CheckedRow(NamedTuple):
     """A row without faults.
 
     Attributes:
-        texts: its texts by column.
+        texts: its texts by column (`TEXT_COLUMNS`).
         picture_key: equal for equal pictures; "" if pictures were not read.
     """
 
@@ -199,7 +208,14 @@ def _check_rows(
 ) -> tuple[list[_CheckedRow], list[str]]:
     """The rows of a table that have no faults, and a message for each of the others.
 
-    Pictures are decoded with `check_images`, and read for their key with either of the two.
+    Args:
+        table: a `RowTable.rows`.
+        dataset: the name of the dataset.
+        split: the name of the split.
+        has_user_rows: whether the rows are the user's, whose sources may have any name.
+        check_images: whether to decode every picture.
+        with_families: whether to read every picture for its `_CheckedRow.picture_key`, which else
+            is "" unless pictures are decoded.
     """
     remedy = "Correct the row." if has_user_rows else hub.USE_THE_RELEASE
 
@@ -270,10 +286,14 @@ def _digest_of_texts(texts_of_rows: Sequence[Mapping[str, str]]) -> str:
 
 
 def _families(ids: Sequence[str], rows: Sequence[_CheckedRow]) -> list[str]:
-    """For each row the id of the first row that shares its claim or picture (see `load`)."""
+    """For each row the id of the first row of its family, whose rows share a claim or a picture.
+
+    They may share it through others: see `load`.
+    """
     keys_of_rows: list[list[tuple[str, str]]] = []
     for row in rows:
         keys_of_rows.append([("claim", row.texts["claim"]), ("picture", row.picture_key)])
+    # `link_rows` gives the index of the first row of each row's family.
     return [ids[first_index] for first_index in link_rows(keys_of_rows)]
 
 
@@ -282,7 +302,7 @@ def _families(ids: Sequence[str], rows: Sequence[_CheckedRow]) -> list[str]:
 
 @hub.cached(maxsize=8)
 def exemplars(dataset: str, count: int, seed: int) -> tuple[Document, ...]:
-    """Few-shot exemplars: documents of the train split whose `image` is decoded.
+    """Few-shot exemplars: documents of the train split whose `image` is a decoded picture.
 
     The source datasets take turns, and each turn takes a row whose label was drawn least so far
     (`figlang_tasks.core.exemplars.draw_exemplars`): five exemplars hold each of V-FLUTE's five

@@ -7,49 +7,53 @@ and assign a label" (section 3). Prompts and data call the hypothesis a claim.
 Where the paper says what, and where it is done here:
 
 - Section 3.4, sizes of the splits: `figlang_tasks.benchmarks.vflute.benchmark`.
-- Table 3, sources of the rows: `figlang_tasks.benchmarks.vflute.rows`.
-- Table 8 and Appendix D, one of 21 instructions for each row: `question`, and
-  `figlang_tasks.benchmarks.vflute.rows.instruction_numbers`.
+- Section 3, the labels (numbers in records): `figlang_tasks.benchmarks.vflute.rows.LABELS`.
+- Table 3, the groups of rows that results are reported for: `figlang_tasks.benchmarks.vflute.rows`;
+  their row counts: `figlang_tasks.benchmarks.vflute.reproduced`.
+- Table 8 and Appendix D, one of 21 instructions for each row (Table 8 and section 4.1 have 21,
+  Appendix D says 20): `question`, and `figlang_tasks.benchmarks.vflute.rows.instruction_numbers`.
 - Table 4, few-shot prompting: `Options.num_shots`. The paper's exemplars were not released.
 - Sections 4.1 and 4.3, a white square instead of the image: `Options.blind`.
 - Appendix G, a scene graph first (compositional chain-of-thought): `scene_graph_doc_to_text`.
 - Appendix J, the label alone: `Options.label_only`. The paper gives no wording.
-- Appendix D, beam search and at most 256 new tokens: the task files ``vflute*.yaml``.
+- Appendix D, beam search and at most 256 new tokens: the task files ``vflute*.yaml``. The label
+  alone gets 16, which is ours. The paper ran API models with their default settings.
 - Appendix D, rules that extract label and explanation: `figlang_tasks.benchmarks.vflute.parse`.
 - Appendix D, "that label would likely be incorrect": an answer without a readable label counts as
-  one with the wrong label (`figlang_tasks.scoring.explained.is_right`).
+  one with the wrong label (`figlang_tasks.scoring.explained.is_right`, and
+  `figlang_tasks.metrics.classification.confusion_cells`).
 - Section 4.2 and Appendix D, ExplanationScore, the mean of BERTScore and BLEURT:
   `figlang_tasks.metrics.explanation`, the scorer ``vflute25``.
 - Section 4.2, F1@ExplanationScore: `figlang_tasks.benchmarks.vflute.measures` names the thresholds.
   `figlang_tasks.metrics.classification` counts a label with a bad explanation as wrong
   (`counts_as_right`) and computes the macro F1.
-- Table 7 and Figure 11, values by source: `figlang_tasks.benchmarks.vflute.measures.VFLUTE`, by the
-  groups in `figlang_tasks.benchmarks.vflute.rows.REPORT_GROUPS`.
+- Table 7 and Figure 11, values by source and phenomenon:
+  `figlang_tasks.benchmarks.vflute.measures.VFLUTE`, by the groups in
+  `figlang_tasks.benchmarks.vflute.rows.REPORT_GROUPS`.
+- Table 6 and section 5.3, what people said about explanations:
+  `figlang_tasks.benchmarks.vflute.agreement`.
+- The paper's results, of all tables: ``published.json`` beside this module.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from loguru import logger
 from PIL import Image
 
-from figlang_tasks.answers.entailment import entailment
-from figlang_tasks.answers.next_question import before_next_question, whole
+from figlang_tasks.answers.next_question import before_next_question
 from figlang_tasks.benchmarks.vflute import measures, rows
-from figlang_tasks.benchmarks.vflute.options import Options
-from figlang_tasks.benchmarks.vflute.parse import parse_official
-from figlang_tasks.benchmarks.vflute.records import VFluteRecord
+from figlang_tasks.benchmarks.vflute.judging import record, record_of_label
+from figlang_tasks.benchmarks.vflute.options import Options, names_instructions, preflight
 from figlang_tasks.benchmarks.vflute.scene_graph import NextCall, stages_from_json, stages_to_json
 from figlang_tasks.core import images
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.core.request import Request
-from figlang_tasks.scoring import Task, explanations
-from figlang_tasks.scoring.explained import ExplainedRecord, explained_record
-from figlang_tasks.scoring.given_labels import label_as_given
+from figlang_tasks.scoring import Task
 from figlang_tasks.scoring.task import Document, MetricValues, task_of
 
 if TYPE_CHECKING:
@@ -66,56 +70,19 @@ def documents(request: Request, check_images: bool) -> datasets.Dataset:
     """The rows for a request such as ``V-FLUTE,split=test`` (see `rows.load`).
 
     A request with ``instructions=all`` gets each row 21 times, once with each instruction.
+
+    Args:
+        request: what a task file asks for.
+        check_images: whether to decode every picture, which finds damaged ones.
     """
-    if _asks_all_instructions(request) and request["instructions"] != "all":
+    if names_instructions(request) and request["instructions"] != "all":
         raise DataError(
             f"dataset_name: instructions={request['instructions']}; it must be all, or be left out"
         )
     split_rows = rows.load(request.dataset, request["split"], check_images=check_images)
-    if _asks_all_instructions(request):
+    if names_instructions(request):
         return rows.with_all_instructions(split_rows)
     return split_rows
-
-
-def preflight(config: Mapping[str, Any], request: Request) -> None:
-    """Check the options of a task file, load its exemplars and fetch its scorer (`Task.preflight`).
-
-    Args:
-        config: the task file as a dict.
-        request: its ``dataset_name``.
-
-    Raises:
-        DataError: the exemplars cannot be loaded.
-        ValueError: options exclude each other, or the scorer is not to be had.
-    """
-    # `lmms_eval_specific_kwargs` may hold a block of options for some models. Every block is
-    # checked, and all of them before any exemplar is loaded.
-    options_of_blocks = Options.blocks(config)
-    asks_for_scene_graph = config.get("output_type") == "generate_until_agentic"
-    for options in options_of_blocks:
-        if options.instruction is not None and _asks_all_instructions(request):
-            raise ValueError(
-                "V-FLUTE task option instruction: dataset_name has instructions=all already; leave"
-                " out one of the two"
-            )
-        if asks_for_scene_graph and (options.num_shots or options.label_only):
-            raise ValueError(
-                "V-FLUTE scene-graph tasks take neither num_shots nor label_only; valid:"
-                " instruction, blind"
-            )
-
-    for options in options_of_blocks:
-        if options.num_shots:
-            # The loader keeps the exemplars for the prompts.
-            rows.exemplars(request.dataset, options.num_shots, options.fewshot_seed)
-    scorers = {options.scorer for options in options_of_blocks}
-    for scorer in scorers:
-        explanations.preflight(request.dataset, scorer)
-
-
-def _asks_all_instructions(request: Request) -> bool:
-    """Whether a request is for each row with each of the 21 instructions."""
-    return "instructions" in request
 
 
 # --- the question ---
@@ -127,8 +94,8 @@ def question(doc: Document, options: Options) -> str:
     It is ``Does the image entail or contradict the claim "..."? Explain your reasoning and provide
     a label between entailment or contradiction.``, for example. All 21 texts are in
     ``prompts/vflute/question.jinja``. With ``label_only`` a request for one word replaces what
-    follows the last question mark. That is the instruction's: it stands after the claim, which may
-    hold others.
+    follows the last question mark. The last one is the instruction's own, which stands after the
+    claim; the claim may hold others.
     """
     instruction = options.instruction
     if instruction is None:
@@ -154,7 +121,7 @@ def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
 
 
 def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> list[Image.Image]:
-    """The pictures of the prompt as RGB, in its order: those of the exemplars, then the row's."""
+    """The pictures of the prompt as RGB: those of the exemplars in their order, then the row's."""
     options = Options.of(lmms_eval_specific_kwargs)
     pictures = [shot.picture for shot in _shots(doc, options)]
     pictures.append(_picture(doc, options))
@@ -233,9 +200,9 @@ def scene_graph_doc_to_text(
     "The method prompts the model zero-shot to generate a scene graph in JSON format and then
     utilizes that scene graph in another prompt to answer the relevant question."
 
-    The first prompt has the question up to its last question mark, without the request for a label
-    and an explanation. Question marks in the claim become blanks, as in the released runs. The
-    second prompt has the whole question.
+    The first prompt has the question up to its last question mark, but not this mark, and so no
+    request for a label and an explanation. Question marks in the claim become blanks, as in the
+    released runs. The second prompt has the whole question.
 
     Args:
         doc: the row.
@@ -253,6 +220,7 @@ def scene_graph_doc_to_text(
     options = Options.of(lmms_eval_specific_kwargs)
     row_question = question(doc, options)
     if not previous_output:
+        # The template cuts the question.
         return render("vflute/scene_graph.jinja", question=row_question)
 
     outputs = list(previous_output)
@@ -266,6 +234,7 @@ def scene_graph_doc_to_text(
         pictures = [_picture(doc, options)]
         return NextCall(pictures, prompt, is_finished=False, outputs=outputs)
 
+    # Both calls were made: the second output is the answer.
     judged_output = stages_to_json(scene_graph, answer=outputs[-1])
     return NextCall(pictures=None, prompt=None, is_finished=True, outputs=[judged_output])
 
@@ -273,9 +242,10 @@ def scene_graph_doc_to_text(
 def scene_graph_process_results(doc: Document, results: Sequence[str]) -> MetricValues:
     """Judge the answer of a scene-graph run: its record, and its number for each metric.
 
-    The answer is cut before a next question that the model invents. For other tasks the harness
-    code does that (`figlang_tasks.harness.judgement`). Here it cannot: it gets the JSON object of
-    both outputs, in which line breaks are escaped, and looks for questions at the start of a line.
+    The answer is the second of the two outputs, cut before a next question that the model invents.
+    For other tasks the harness code does the cutting (`figlang_tasks.harness.judgement`). Here it
+    cannot: it gets the JSON object of both outputs, in which line breaks are escaped, and looks for
+    questions at the start of a line.
 
     Args:
         doc: the row.
@@ -295,58 +265,15 @@ def scene_graph_process_results(doc: Document, results: Sequence[str]) -> Metric
         # No answer is "" in all tasks, with the status "empty": in a record of that status the
         # harness code then says where a server refused. None would be "missing".
         return task.values(doc, record(doc, output="", scene_graph=True))
-    answer = before_next_question(stages["answer"], other_wordings(doc), shown_texts(doc))
+    # The row's own question comes first, since only the first wording is looked for where an output
+    # begins with a repetition of its question. A run with the option `instruction` asked another
+    # one, and options are not at hand here.
+    wordings = [question(doc, Options()), *other_wordings(doc)]
+    answer = before_next_question(stages["answer"], wordings, shown_texts(doc))
     return task.values(doc, record(doc, answer, scene_graph=True))
 
 
 # --- the judgement ---
-
-
-def record(doc: Document, output: str | None, scene_graph: bool = False) -> VFluteRecord:
-    """The record of an answer: gold label, predicted label and explanation.
-
-    The authors' rules decide (Appendix D). `entailment`, this project's own reader, reads the label
-    too. Its label is recorded for comparison (``predicted_strict``); F1 never counts it.
-
-    Args:
-        doc: the row.
-        output: the model's answer, without any next question that the model invents; None if there
-            is none. `whole` gives the uncut text (`figlang_tasks.answers.next_question.Output`).
-        scene_graph: whether the answer is that of a scene-graph run.
-    """
-    # The authors' rules read all that the model wrote; our reader the cut text.
-    official_reading = parse_official(whole(output), scene_graph=scene_graph)
-    # The claim may itself contain a label, which is no answer.
-    strict_label = entailment(output, [doc["claim"]]).value
-    gold = rows.LABELS[doc["label"]]
-    return _with_columns_of_row(doc, explained_record(doc, gold, official_reading, strict_label))
-
-
-def _with_columns_of_row(doc: Document, record: ExplainedRecord) -> VFluteRecord:
-    """A record with what only some rows have: their revision, or their instruction."""
-    vflute_record = VFluteRecord(**record)
-    has_user_rows = "revision" in doc
-    if has_user_rows:
-        vflute_record["revision"] = doc["revision"]
-    is_asked_with_all_instructions = "row" in doc
-    if is_asked_with_all_instructions:
-        vflute_record["row"] = doc["row"]
-        vflute_record["instruction"] = doc["instruction"]
-    return vflute_record
-
-
-def record_of_label(doc: Document, label: str | None, explanation: str | None) -> VFluteRecord:
-    """The record of a label with its explanation that a file has in place of words.
-
-    Args:
-        doc: the row.
-        label: ``entailment`` (1) or ``contradiction`` (0); None if there is none.
-        explanation: None if there is none.
-    """
-    reading = label_as_given(label, explanation)
-    return _with_columns_of_row(
-        doc, explained_record(doc, rows.LABELS[doc["label"]], reading, reading.value)
-    )
 
 
 def shown_texts(doc: Document) -> list[str]:
@@ -361,10 +288,9 @@ def shown_texts(doc: Document) -> list[str]:
 def other_wordings(doc: Document) -> list[str]:
     """The row's question with each of the 21 instructions, its own among them.
 
-    A model that invents a next question may use the instruction of an exemplar. All of them ask for
-    an explanation, also where the task asks for the label alone: such a question is told by the
-    words before its claim and by the claim, which are the same in both. The harness code finds this
-    function by its name.
+    A model that invents a next question may use the instruction of an exemplar. A question for the
+    label alone differs only after the claim, and only the words up to the claim are compared, so it
+    is recognised too. The harness code finds this function by its name.
     """
     wordings: list[str] = []
     for number in rows.INSTRUCTION_NUMBERS:
@@ -373,9 +299,11 @@ def other_wordings(doc: Document) -> list[str]:
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
-    """An answer for each label, by label, and the right label.
+    """What the models ``figlang_random`` and ``figlang_majority`` may answer, and the right label.
 
-    The models ``figlang_random`` and ``figlang_majority`` choose among these answers.
+    Returns:
+        An answer for each label, by label (``{"entailment": "... LABEL: entailment", ...}``); and
+        the label that is right.
     """
     # An explanation must not quote the claim: one released claim begins with "Label: entailment".
     explanation = "The picture and the claim belong together, or they do not."
@@ -391,7 +319,7 @@ def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
 INSTRUCTIONS = Task(
     name="vflute_instructions",
     description="Each row is asked with each of the 21 instructions of Table 8.",
-    is_for=_asks_all_instructions,
+    is_for=names_instructions,
     documents=documents,
     options=Options,
     preflight=preflight,

@@ -39,12 +39,16 @@ Try:   FIGLANG_SCORER=off lmms_eval --tasks vflute --model figlang_random --limi
 
 
 def template(folder: Path) -> list[Path]:
-    """Write example rows with their pictures, and how to replace them; return the files.
+    """Write example rows, their pictures, and a README that says how to replace them.
 
     The examples are rows of figlang_mini: the first of each report group and label.
 
     Args:
-        folder: where to write; it gets ``README.txt``, ``test.csv`` and ``images/``.
+        folder: where to write; it gets ``README.txt``, ``test.csv`` and ``images/``, which must not
+            exist.
+
+    Returns:
+        The paths of the written files.
     """
     import pyarrow.parquet as pq
 
@@ -63,7 +67,7 @@ def template(folder: Path) -> list[Path]:
             group = rows.report_group(mini_row["source_dataset"], mini_row["phenomenon"])
             group_and_label = (group, mini_row["label"])
             if group_and_label in groups_and_labels:
-                continue
+                continue  # only the first row of a group and label is an example
             groups_and_labels.add(group_and_label)
             number = len(groups_and_labels)
             picture = folder / "images" / f"{number}.png"

@@ -209,6 +209,13 @@ def test_a_scene_graph_run_without_its_second_call_has_no_answer(output: str) ->
     assert record["explanation"] == ""
 
 
+def test_the_answer_of_a_scene_graph_run_may_begin_with_the_rows_question() -> None:
+    answer = f"{QUESTION}\nQuestion:\nIt is true.\nLABEL: entailment"
+    stages = {"scene_graph": "g", "answer": answer}
+    record = tasks.scene_graph_process_results(document(), [json.dumps(stages)])["sample"]
+    assert (record["predicted"], record["predicted_strict"]) == (1, 1)
+
+
 def test_the_explanation_of_a_scene_graph_run_speaks_of_the_image() -> None:
     stages = {"scene_graph": "g", "answer": "The scene graph has a red_dog.\nLABEL: entailment"}
     record = tasks.scene_graph_process_results(document(), [json.dumps(stages)])["sample"]
