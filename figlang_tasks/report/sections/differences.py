@@ -11,14 +11,13 @@ from loguru import logger
 from figlang_tasks.core.text import csv_text, printable
 from figlang_tasks.report.charts import Chart, difference_row, forest_plot
 from figlang_tasks.report.charts.figure import wrap
-from figlang_tasks.report.charts.forest import MINUS, Significance
+from figlang_tasks.report.charts.forest import MINUS
 from figlang_tasks.report.charts.rows import Row
 from figlang_tasks.report.difference import (
     ALPHA,
     count_tests,
-    is_improvement,
-    is_significant,
     p_text,
+    significance,
 )
 from figlang_tasks.report.sections.layout import Section
 from figlang_tasks.report.sections.task_results import (
@@ -176,7 +175,4 @@ def _row(difference: Difference, label: str) -> Row:
     test_text = "no test"
     if difference.p_holm is not None:
         test_text = f"p {p_text(difference.p_holm)}"
-    significance: Significance | None = None
-    if is_significant(difference):
-        significance = "better" if is_improvement(difference) else "worse"
-    return difference_row(label, estimate, test_text, significance)
+    return difference_row(label, estimate, test_text, significance(difference))

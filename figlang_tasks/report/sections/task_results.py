@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from os.path import commonprefix
 from typing import Final
 
@@ -45,6 +46,11 @@ class TaskResults:
     def benchmark(self) -> Benchmark:
         return self.first.benchmark
 
+    @cached_property
+    def _conditions(self) -> list[published.RunConditions]:
+        """What decides whether published values are comparable with each run; it takes time."""
+        return [task_run.conditions for task_run in self.runs.values()]
+
     @property
     def measures_by_name(self) -> dict[str, Measure]:
         """The measures of any run; a run may have one more, of answers that a model has read."""
@@ -68,6 +74,7 @@ class TaskResults:
         for metric in metrics_of_runs[0]:
             if all(metric in run_metrics for run_metrics in metrics_of_runs):
                 shared_metrics.append(metric)
+        # A run may name its scorer without the signature, which has the versions.
         scorers = {task_run.signature or task_run.scorer for task_run in self.runs.values()}
         if self.first.has_explanations and len(scorers) > 1:
             scored_metrics = self.first.metrics_of_explanations
@@ -109,13 +116,14 @@ class TaskResults:
         Args:
             full_names: metrics with their scopes (``f1@60_muse``).
         """
-        conditions = [task_run.conditions for task_run in self.runs.values()]
-        return published.comparable_metrics(self.task, full_names, conditions)
+        return published.comparable_metrics(self.task, full_names, self._conditions)
 
     def references(self, metric: str, scope: str = OVERALL) -> list[Reference]:
         """The published values of a metric in percent; none if not comparable with all runs."""
         name = full_name(metric, scope)
-        comparable, _ = self.comparable_metrics([name])
+        comparable, _ = self.comparable_metrics(
+            [name]
+        )  # the table of metrics says why others are not
         references = []
         for row in published_tables.published_rows(self.task, comparable):
             value = row.values[name].value
