@@ -131,7 +131,8 @@ def _pairs(
 ) -> list[PairAgreement]:
     """Cohen's kappa of every two annotators, on the label, on adequacy and on the preference.
 
-    That on adequacy is several values (`AdequacyAgreement`).
+    That on adequacy is several values (`AdequacyAgreement`). There is none on the preference if
+    there is a single system.
 
     Args:
         judgements: those that count, of all annotators.
@@ -227,11 +228,13 @@ def _add_preferences(report: ExplanationReport, preferred: pd.DataFrame) -> None
         report: its `systems` are there already.
         preferred: the name of the preferred system of each item, "" for none (`of_counted`).
     """
-    best = figures.unanimous(preferred)
-    report["preference"] = {"agreed": len(best), "none": int(best.eq("").sum())}
+    agreed_preferences = figures.unanimous(preferred)  # of the items on which all agree
+    n_agreed = len(agreed_preferences)
+    n_none = int(agreed_preferences.eq("").sum())
+    report["preference"] = {"agreed": n_agreed, "none": n_none}
     for system in report["systems"]:
-        system["preferred"] = int(best.eq(system["name"]).sum())
-        system["preference_rate"] = share(system["preferred"], len(best))
+        system["preferred"] = int(agreed_preferences.eq(system["name"]).sum())
+        system["preference_rate"] = share(system["preferred"], n_agreed)
 
 
 def _score_as_predictor(
