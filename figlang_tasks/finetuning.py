@@ -99,7 +99,7 @@ def write(
     (folder / "images").mkdir(parents=True)
     examples: list[Example] = []
     left_out: dict[str, list[str]] = {}
-    with reading(tasks[0].benchmark.source.name, rows_from):
+    with reading(tasks[0].benchmark.source.name, rows_from):  # all tasks are of one benchmark
         for task in tasks:
             documents = task.documents(split, rows_from)
             for doc in row_files.progress(documents, f"{task.name} {split}"):

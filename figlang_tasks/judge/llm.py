@@ -244,7 +244,7 @@ def _prompts(item_rows: Sequence[_Row]) -> Iterator[tuple[_Row, str, str]]:
 
 
 def _picture(sheet_path: Path, row: _Row) -> Content:
-    """The picture of a row as a JPEG; empty if the row has none.
+    """The part of a user's turn with the picture of a row, as a JPEG; [] if the row has none.
 
     Somebody else may have written the sheet, and its pictures go to a server. So only a file below
     the sheet's folder may be read.

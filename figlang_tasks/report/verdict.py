@@ -83,8 +83,7 @@ def _main_differences(differences: Sequence[Difference]) -> dict[str, list[Diffe
     pairs_by_task: dict[str, dict[tuple[str, str], list[Difference]]] = {}
     for difference in differences:
         pairs_of_task = pairs_by_task.setdefault(difference.task, {})
-        pair = (difference.baseline, difference.candidate)
-        pairs_of_task.setdefault(pair, []).append(difference)
+        pairs_of_task.setdefault(difference.pair, []).append(difference)
 
     main_differences: dict[str, list[Difference]] = {}
     for task, pairs_of_task in pairs_by_task.items():
@@ -117,7 +116,7 @@ def _can_be_ranked(differences: Sequence[Difference]) -> bool:
     """
     runs: set[str] = set()
     for difference in differences:
-        runs.update([difference.baseline, difference.candidate])
+        runs.update(difference.pair)
     all_compared = len(differences) == math.comb(len(runs), 2)  # a pair may be missing
     metrics = {difference.name for difference in differences}
     all_tested = count_tests(differences) == len(differences)
@@ -169,7 +168,7 @@ def _indistinguishable_groups(
     groups = [frozenset(ranking)]
     for difference in differences:
         if significance(difference):
-            groups = _split(groups, difference.baseline, difference.candidate)
+            groups = _split(groups, *difference.pair)
     ranked_groups = []
     for group in groups:
         if len(group) > 1:
@@ -179,10 +178,10 @@ def _indistinguishable_groups(
 
 
 def _split(groups: Sequence[frozenset[str]], run: str, other: str) -> list[frozenset[str]]:
-    """Split the groups that hold both of two runs, which differ significantly.
+    """The groups after each that holds both of two runs, which differ significantly, is split.
 
-    Such a group becomes two, each without one of the runs. Groups that lie within a larger one are
-    left out.
+    Such a group becomes two, each without one of the runs; the others stay. Groups that lie within
+    a larger one are left out.
     """
     split: list[frozenset[str]] = []
     for group in groups:

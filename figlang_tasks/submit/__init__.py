@@ -179,7 +179,7 @@ def _check_possible(task: TaskRun, name: str, measure: Measure, estimate: Estima
 
 
 def hub_source(task: TaskRun) -> tuple[str | None, str | None]:
-    """The dataset repository on the hub that a task's rows are from, and its commit, or None.
+    """The dataset repository on the hub that a task's rows are from, and its commit; each or None.
 
     The repository is None if the rows are from elsewhere or the user's own; the commit is None if
     it is not known.

@@ -356,8 +356,8 @@ def _generation_config(run: Run, task: TaskRun) -> JsonObject:
     for name, schema_name in _GENERATION_ARGUMENTS.items():
         if options.get(name) is not None:
             known_options[schema_name] = options[name]
-    # The details hold the options of the whole run (model_args, seed ...), and those of generation
-    # that the schema does not know.
+    # The details hold the options of the whole run (model_args, seed ...), and
+    # those of generation that the schema does not know.
     other_options = provenance.option_texts(run)
     for name, setting in options.items():
         if name not in _GENERATION_ARGUMENTS:

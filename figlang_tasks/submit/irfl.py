@@ -104,7 +104,7 @@ def _check_one_model(runs: Sequence[Run]) -> None:
 
 
 def _complete_family_name(tasks: Mapping[str, TaskRun]) -> str:
-    """The name in `FAMILIES` of the one family that the runs have tasks of, and all of them.
+    """The family of which the runs have all tasks, by its name in `FAMILIES`; only one may occur.
 
     Args:
         tasks: the tasks of all runs by name.
@@ -140,7 +140,7 @@ def _row_table(model: str, tasks: Sequence[TaskRun], metric: str) -> str:
     Raises:
         SubmissionError: a task lacks answers.
     """
-    # The table of idioms has two columns, which are scopes of one task; the others have one each.
+    # The task of idioms has two columns, its scopes; each other task has one.
     idiom_task, *other_tasks = tasks
     idiom_values = _values_by_scope(idiom_task, metric)
     values = [idiom_values["figurative"], idiom_values["figurative_literal"]]
@@ -159,7 +159,7 @@ def _values_by_scope(task: TaskRun, metric: str) -> dict[str, float]:
     # How many rows some parts have is only inferred, so their number is not checked.
     expected_rows = None if part in tables.INFERRED else tables.ROWS.get(part)
     check_answers(task, expected_rows)
-    if task.task.startswith("irfl_match"):  # tasks of the family of that name in `FAMILIES`
+    if task.task.startswith("irfl_match"):  # a task of this one of `FAMILIES`
         _check_has_match_scores(task)
     values = {}
     for (name, scope), statistic in task.statistics.items():

@@ -31,7 +31,6 @@ from figlang_tasks.results import comparison, measures
 from figlang_tasks.results.comparability import ComparisonError
 from figlang_tasks.results.comparison import Difference
 from figlang_tasks.results.task_run import Run
-from figlang_tasks.scoring import Estimate
 
 _LABEL_WIDTH = 28  # characters
 
@@ -133,7 +132,7 @@ def _intro(differences: Sequence[Difference]) -> str:
 
 
 def _forest_plot(dataset: str, differences: Sequence[Difference]) -> Chart:
-    """Draw the differences on one dataset.
+    """A chart of the differences on one dataset, which has one task or several.
 
     For two runs it has a row for each metric; for more runs a panel for each metric, with a row
     for each pair of runs.
@@ -141,7 +140,7 @@ def _forest_plot(dataset: str, differences: Sequence[Difference]) -> Chart:
     pairs: set[tuple[str, str]] = set()
     tasks: set[str] = set()
     for difference in differences:
-        pairs.add((difference.baseline, difference.candidate))
+        pairs.add(difference.pair)
         tasks.add(difference.task)
     task_names = short_task_names(tasks)
     panels: dict[str, list[Row]] = {}
@@ -169,7 +168,7 @@ def _row(difference: Difference, label: str) -> Row:
 
     Shares are in percentage points, other metrics on their own scale.
     """
-    estimate = Estimate(difference.difference, difference.low, difference.high)
+    estimate = difference.estimate
     if measures.measure_of(difference.metric).percent:
         estimate = in_percent(estimate)
     test_text = "no test"

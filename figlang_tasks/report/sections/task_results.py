@@ -111,7 +111,9 @@ class TaskResults:
         return percentages
 
     def comparable_metrics(self, full_names: Collection[str]) -> published.ComparableMetrics:
-        """Those of some metrics whose published values are comparable with all runs.
+        """Which of some metrics have published values that are comparable with all runs.
+
+        The result also says why the values of the others are left out.
 
         Args:
             full_names: metrics with their scopes (``f1@60_muse``).
