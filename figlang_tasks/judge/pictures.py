@@ -255,8 +255,8 @@ def agree(key: PictureKey, sheet_paths: Sequence[Path]) -> PictureReport:
     majority_category = votes.apply(figures.majority, axis=1)  # None without a majority
     systems: list[SortedPictures] = []
     for system in key["systems"]:
-        for kind in sorting.inputs:
-            is_of_system = pictures["system"].eq(system)
+        is_of_system = pictures["system"].eq(system)
+        for kind in sorting.inputs:  # of prompts
             is_of_kind = pictures["input"].eq(kind)
             sorted_pictures = _sorted_pictures(
                 system,

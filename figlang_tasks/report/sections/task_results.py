@@ -66,8 +66,21 @@ class TaskResults:
     def main_metric(self) -> str | None:
         """The metric that stands for the task in charts; None if it is no share of right answers.
 
-        A metric that can be compared between the runs is preferred: all runs have it, and if it
-        depends on explanation scores, one scorer gave them.
+        A metric that can be compared between the runs is preferred.
+        """
+        candidates = self._shared_metrics() or self.overall_metrics()
+        measures_by_name = self.measures_by_name
+        metric = measures.headline_metric(candidates, measures_by_name)
+        if not metric:  # no run has a value over all rows
+            return None
+        measure = measures_by_name[metric]
+        is_share = measure.percent and not measure.is_diagnostic
+        return metric if is_share else None
+
+    def _shared_metrics(self) -> list[str]:
+        """The metrics over all rows that can be compared between the runs.
+
+        All runs have them, and if they depend on explanation scores, one scorer gave all scores.
         """
         metrics_of_runs = [_overall_metrics(task_run) for task_run in self.runs.values()]
         shared_metrics: list[str] = []
@@ -79,15 +92,7 @@ class TaskResults:
         if self.first.has_explanations and len(scorers) > 1:
             scored_metrics = self.first.metrics_of_explanations
             shared_metrics = [metric for metric in shared_metrics if metric not in scored_metrics]
-
-        candidates = shared_metrics or self.overall_metrics()
-        measures_by_name = self.measures_by_name
-        metric = measures.headline_metric(candidates, measures_by_name)
-        if not metric:  # no run has a value over all rows
-            return None
-        measure = measures_by_name[metric]
-        is_share = measure.percent and not measure.is_diagnostic
-        return metric if is_share else None
+        return shared_metrics
 
     def scopes(self) -> list[str]:
         """The scopes in which any metric has a value; the one of all rows first."""
