@@ -73,7 +73,7 @@ def explanations_table(key: ExplanationKey) -> pd.DataFrame:
         for letter, system in item["systems"].items():
             rows.append(
                 {
-                    "item": str(item["number"]),
+                    "item": str(item["number"]),  # a text, like all cells of sheets
                     "letter": letter,
                     "system": system,
                     "score": item["scores"][letter],

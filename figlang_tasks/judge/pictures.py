@@ -244,6 +244,7 @@ def agree(key: PictureKey, sheet_paths: Sequence[Path]) -> PictureReport:
     """
     sorting = _sorting(key["benchmark"])
     pictures = pd.DataFrame(key["pictures"]).rename(columns={"number": "item"})
+    # Cells of sheets are texts, so the numbers of items are texts too.
     pictures = pictures.astype({"item": str}).set_index(["item", "letter"])
     spellings = {"category": sorting.categories}
     tables, annotators = figures.gather_judgements(key, sheet_paths, pictures.index, spellings)
