@@ -28,7 +28,7 @@ from figlang_tasks.core.text import folded
 Split: TypeAlias = Literal["train", "validation"]
 Form: TypeAlias = Literal["messages", "sharegpt"]
 Subject: TypeAlias = frozenset[str]
-"""What a row is about: its texts, and the key of what its picture shows."""
+"""What a row is about: its parts, which are its texts and the key of what its picture shows."""
 
 _PICTURE_SIGN: Final = "<image>"
 _IN_SEVERAL_STEPS: Final = "generate_until_agentic"
@@ -81,8 +81,8 @@ def write(
         folder: where they are written; it must not hold a folder ``images`` yet.
         rows_from: a data folder that the rows are read from, in place of the one that the task
             evaluates; None for that one.
-        keep_shared: keep rows that share a picture or a text with a row of the evaluation, but not
-            all of them.
+        keep_shared: keep rows that share some of their texts and pictures with a row of the
+            evaluation. A row that shares all of them is left out in any case.
 
     Raises:
         DataError: there are no such rows, or none that can be trained on.
@@ -90,7 +90,8 @@ def write(
     tasks = [TrainingTask(config) for config in members(name)]
     # Loaded before `reading` lets the loaders read another folder.
     evaluated_subjects = _evaluated_subjects(tasks)
-    # The texts and pictures that a row must not share with any of the evaluation.
+    # The texts and pictures that a row must not share with any of the evaluation; none with
+    # `keep_shared`, where only whole subjects count.
     evaluated_parts: Subject = frozenset()
     if not keep_shared:
         evaluated_parts = evaluated_parts.union(*evaluated_subjects)
@@ -98,7 +99,7 @@ def write(
     (folder / "images").mkdir(parents=True)
     examples: list[Example] = []
     left_out: dict[str, list[str]] = {}
-    with reading(tasks[0].benchmark.source.name, rows_from):
+    with reading(tasks[0].benchmark.source.name, rows_from):  # all tasks are of one benchmark
         for task in tasks:
             documents = task.documents(split, rows_from)
             for doc in row_files.progress(documents, f"{task.name} {split}"):
@@ -138,8 +139,6 @@ def _have_pictures(examples: Iterable[Example]) -> bool:
 def reading(dataset: str, folder: Path | None) -> Iterator[None]:
     """Make the loaders read a dataset from another folder inside the block.
 
-    The loaders look at the files again in any case.
-
     Args:
         dataset: the name of the dataset, which is that of its folder.
         folder: that folder, or the one above it; None to read the dataset from where it is.
@@ -147,7 +146,7 @@ def reading(dataset: str, folder: Path | None) -> Iterator[None]:
     Raises:
         DataError: there is no such folder.
     """
-    hub.clear_caches()
+    hub.clear_caches()  # so that the loaders look at the files again, also without a folder
     if folder is None:
         yield
         return
@@ -175,21 +174,21 @@ def reading(dataset: str, folder: Path | None) -> Iterator[None]:
 
 
 def members(name: str) -> Iterator[TaskConfig]:
-    """The task file of a task, or the task files of all tasks of a group.
+    """Yield the task file of a task, or those of all tasks of a group and of the groups in it.
 
     Raises:
         DataError: there is no task or group of this name.
     """
     path = task_files.files("lmms_eval").get(name)
     if path is None:
-        if name in names():
+        if name in names():  # a benchmark that has no task or group of its name
             raise _no_rows(name)
         raise DataError(f"there is no task {name}: `figlang tasks '*'` lists all")
     config = task_files.read(path.resolve())
     if "group" not in config:
         yield config
         return
-    for member_name in config["task"]:
+    for member_name in config["task"]:  # a member may be a group itself
         yield from members(member_name)
 
 
@@ -229,6 +228,9 @@ class TrainingTask:
     def documents(self, split: Split, rows_from: Path | None) -> Iterable[Row]:
         """The documents of a split for training, with their pictures checked.
 
+        They are those that the benchmark declares for the split; else, if the task asks for a
+        ``split``, the rows of this split; else those that the task asks for, in the user's folder.
+
         Args:
             split: the rows to load.
             rows_from: the folder that the user names for them; None for none. The loaders must
@@ -237,9 +239,12 @@ class TrainingTask:
         Raises:
             DataError: the task has no such rows; or it has, and the user names others.
         """
+        # How the request for these rows differs from that of the task; empty if the dataset has no
+        # rows for training.
         parameters = self.finetuning.splits.get(split, {})
         if not parameters and "split" in self.request:
             parameters = {"split": split}
+        # A dataset that has rows for one split does not take the user's for the other.
         if rows_from is not None and (parameters or self.finetuning.splits):
             raise DataError(
                 f"{self.name}: {self.request.dataset} has training rows of its own: leave"
@@ -268,11 +273,15 @@ class TrainingTask:
         return pkgutil.resolve_name(self.config[key])(*args)
 
     def fault(self, doc: Row) -> str:
-        """Why a model cannot learn from a row, as "have no explanation ..."; "" if it can."""
+        """Why a model cannot learn from a row, as "have no explanation ..."; "" if it can.
+
+        The text is the end of a sentence that begins with the number of such rows.
+        """
         answer = self.call("doc_to_target", doc)
-        has_no_explanation = not doc.get("explanation", "none").strip()
-        if has_no_explanation:
-            # The answer of some tasks holds an explanation for some labels only.
+        lacks_explanation = "explanation" in doc and not doc["explanation"].strip()
+        if lacks_explanation:
+            # The answer of some tasks holds an explanation for some labels only: it does for this
+            # row if it changes with the explanation.
             explained_doc = {**doc, "explanation": "It is."}
             explained_answer = self.call("doc_to_target", explained_doc)
             if explained_answer != answer:
@@ -289,6 +298,7 @@ class TrainingTask:
         harness makes it.
         """
         options = self.config.get("lmms_eval_specific_kwargs") or {}
+        # A task file has options for all models under "default", or no such key.
         options = options.get("default", options)
         if self.config.get("doc_to_messages"):
             turns: list[ChatTurn] = self.call("doc_to_messages", doc, options)
@@ -316,12 +326,11 @@ class TrainingTask:
             if part["type"] == "text":
                 prompt.append(part["text"])
                 continue
-            picture = part["url"]
+            picture = part["url"]  # the decoded picture itself
             file_name = f"images/{images.content_key(picture)[:24]}.png"
-            if not (folder / file_name).exists():
-                # Several rows may have the same picture.
+            if not (folder / file_name).exists():  # several rows may have the same picture
                 picture.save(folder / file_name, compress_level=1)
-            prompt.append(None)
+            prompt.append(None)  # stands in the place of the picture
             pictures.append(file_name)
         return Example(
             id=f"{self.name}/{doc['id']}",

@@ -28,6 +28,7 @@ from figlang_tasks.judge.judgements import (
 from figlang_tasks.judge.key import ExplanationKey, PictureKey
 from figlang_tasks.judge.reports import (
     Agreement,
+    Annotator,
     ExplanationReport,
     PairAgreement,
     PictureReport,
@@ -80,17 +81,7 @@ def _agree_on_explanations(
     systems: list[str] = key["systems"]
     explanations = explanations_table(key)
     gold = one_cell_per_item(explanations["gold"])
-    spellings = sheet.spellings_by_column(sheet.LETTERS[: len(systems)])
-    tables, annotators = figures.gather_judgements(key, sheet_paths, explanations.index, spellings)
-    # Each table has a column per annotator. The labels and preferences have a row per item, like
-    # `gold`; adequacy and errors have a row per explanation, like `explanations`.
-    judgements = Judgements(
-        label=one_cell_per_item(tables["label"]),
-        adequate=tables["adequate"],
-        error=tables["error"],
-        preferred=one_cell_per_item(tables["preferred"]) if "preferred" in tables else None,
-    )
-
+    judgements, annotators = _read_sheets(key, sheet_paths, explanations.index)
     is_right = judgements.label.eq(gold, axis=0)  # False too where the label is missing
     for annotator in annotators:
         name = annotator["name"]
@@ -126,12 +117,44 @@ def _agree_on_explanations(
     return report
 
 
+def _read_sheets(
+    key: ExplanationKey, sheet_paths: Sequence[Path], judged: pd.Index
+) -> tuple[Judgements, list[Annotator]]:
+    """Read the judgements in filled sheets of explanations, and list the annotators.
+
+    Each table has a column per annotator. Labels and preferences have a row per item; adequacy and
+    errors have a row per explanation, in the order of `judged`.
+
+    Args:
+        key: the key of the sheets.
+        sheet_paths: a sheet of each annotator.
+        judged: item and letter of each explanation.
+
+    Returns:
+        The judgements; and the annotators, without `missing` and `labels_right`.
+    """
+    letters = sheet.LETTERS[: len(key["systems"])]
+    spellings = sheet.spellings_by_column(letters)
+    tables, annotators = figures.gather_judgements(key, sheet_paths, judged, spellings)
+    preferred = None
+    if "preferred" in tables:  # there are several systems
+        preferred = one_cell_per_item(tables["preferred"])
+    judgements = Judgements(
+        label=one_cell_per_item(tables["label"]),
+        adequate=tables["adequate"],
+        error=tables["error"],
+        preferred=preferred,
+    )
+    return judgements, annotators
+
+
 def _pairs(
     judgements: Judgements, system_of: pd.Series, systems: Sequence[str]
 ) -> list[PairAgreement]:
     """Cohen's kappa of every two annotators, on the label, on adequacy and on the preference.
 
-    That on adequacy is several values (`AdequacyAgreement`).
+    That on adequacy is several values (`AdequacyAgreement`). There is none on the preference if
+    there is a single system.
 
     Args:
         judgements: those that count, of all annotators.
@@ -227,11 +250,13 @@ def _add_preferences(report: ExplanationReport, preferred: pd.DataFrame) -> None
         report: its `systems` are there already.
         preferred: the name of the preferred system of each item, "" for none (`of_counted`).
     """
-    best = figures.unanimous(preferred)
-    report["preference"] = {"agreed": len(best), "none": int(best.eq("").sum())}
+    agreed_preferences = figures.unanimous(preferred)  # of the items on which all agree
+    n_agreed = len(agreed_preferences)
+    n_none = int(agreed_preferences.eq("").sum())
+    report["preference"] = {"agreed": n_agreed, "none": n_none}
     for system in report["systems"]:
-        system["preferred"] = int(best.eq(system["name"]).sum())
-        system["preference_rate"] = share(system["preferred"], len(best))
+        system["preferred"] = int(agreed_preferences.eq(system["name"]).sum())
+        system["preference_rate"] = share(system["preferred"], n_agreed)
 
 
 def _score_as_predictor(

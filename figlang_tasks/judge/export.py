@@ -98,6 +98,7 @@ def export(
     for name, task in task_by_system.items():
         if name != first_name:
             check_same_rows(first_task.task, first_name, first_task, name, task)
+    # It takes a list of the repeats of each system, of which there is one here.
     check_same_scorer(first_task.task, {name: [task] for name, task in task_by_system.items()})
 
     pictures: dict[str, bytes] = {}

@@ -57,6 +57,7 @@ def gather_judgements(
         if judgements[columns].isna().all(axis=None):
             raise FigLangError(f"{path} is empty: fill it in first")
         is_unknown = ~judgements.index.isin(judged)
+        # The column `row` has the number of each row in the sheet.
         for number in judgements["row"][is_unknown]:  # raises at the first one
             raise FigLangError(
                 f"{path}, row {number}: the key has no such item and letter:"
@@ -117,6 +118,7 @@ def unanimous(judgements: pd.DataFrame) -> pd.Series:
     A thing that some annotator has not judged is left out too.
     """
     is_unanimous = judgements.nunique(axis=1, dropna=False).eq(1)
+    # All annotators say the same there, so the first stands for all; nothing if none has judged.
     return judgements[is_unanimous].iloc[:, 0].dropna()
 
 
@@ -132,7 +134,11 @@ def majority(judgements: pd.Series) -> Any:
 
 
 def kappa(judgements: pd.DataFrame) -> float | None:
-    """Cohen's kappa of two annotators, over what both have judged; None where it is undefined."""
+    """Cohen's kappa of two annotators, over what both have judged; None where it is undefined.
+
+    Args:
+        judgements: a table with two columns.
+    """
     first, second = judgements.dropna().to_numpy(dtype=object).T.tolist()
     if len({*first, *second}) < 2:  # only one judgement occurs, or none: kappa would be 0 / 0
         return None

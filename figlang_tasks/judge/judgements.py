@@ -73,7 +73,7 @@ def explanations_table(key: ExplanationKey) -> pd.DataFrame:
         for letter, system in item["systems"].items():
             rows.append(
                 {
-                    "item": str(item["number"]),
+                    "item": str(item["number"]),  # a text, like all cells of sheets
                     "letter": letter,
                     "system": system,
                     "score": item["scores"][letter],
@@ -85,7 +85,11 @@ def explanations_table(key: ExplanationKey) -> pd.DataFrame:
 
 
 def one_cell_per_item(cells: Any) -> Any:
-    """One cell per item, the first of its rows that is not empty; of a column or a table."""
+    """The first cell of each item that is not empty, by item: of a column, or of each column.
+
+    Args:
+        cells: a column or a table, with a row for each item and letter.
+    """
     return cells.groupby(level="item", sort=False).first()
 
 
@@ -130,6 +134,7 @@ def missing_judgements(
     error = judgements.error[annotator]
     expected_items = gold.index
     if not any_label:
+        # Whoever has not given a label yet may still choose the right one.
         expected_items = gold.index[label.isna() | label.eq(gold)]
     is_expected = adequate.index.isin(expected_items, level="item")
     lacks_error = adequate.eq("no") & error.isna()

@@ -53,6 +53,9 @@ def key_of(model: str, prompt: str) -> str:
 class KeptAnswers:
     """The answers of one model about one run, in the folder of its readings.
 
+    The file's first line is the origin (below), each other line is a `KeptAnswer` as JSON. The
+    constructor reads what is there and writes nothing; call `open` once before the first `add`.
+
     Args:
         folder: need not exist.
         origin: what the answers are about: the model, and the digest of each samples file by name.
@@ -98,7 +101,12 @@ class KeptAnswers:
             self._append(b"\n")  # so that the next answer has a line of its own
 
     def add(self, key: str, reply: Reply, max_tokens: int) -> None:
-        """Keep the reply to a question, here and at the end of the file."""
+        """Keep the reply to a question: for `get`, and at the end of the file.
+
+        Args:
+            key: `key_of` the model and the question.
+            max_tokens: the limit with which it was asked.
+        """
         answer = KeptAnswer(
             key=key,
             text=reply.text,

@@ -74,9 +74,10 @@ class _Question:
 def fill(
     sheet_path: Path, output: Path, *, model: str, concurrency: int, max_tokens: int
 ) -> FilledSheet:
-    """Let a language model fill in an empty sheet.
+    """Let a language model fill in an empty sheet; return a summary of its answers.
 
-    Each answer is written as it arrives. Cells that `output` holds from an earlier call are kept.
+    Each answer is written as it arrives. Cells that `output` holds from an earlier call are kept,
+    and only the questions about the others are asked.
 
     Args:
         sheet_path: the empty sheet, with its pictures beside it.
@@ -222,8 +223,9 @@ def _questions(sheet_path: Path, rows: Sequence[_Row]) -> Iterator[_Question]:
 def _prompts(item_rows: Sequence[_Row]) -> Iterator[tuple[_Row, str, str]]:
     """Yield row, column and prompt of each question about an item whose cells are empty.
 
-    Which explanation is preferred is only asked if there are several. The label and the preference
-    of an item may stand in any of its rows.
+    The questions are those about the label, the adequacy of each explanation (with its error) and,
+    if there are several explanations, the preferred one. The label and the preference of an item
+    may stand in any of its rows; those that are asked for go into the first.
     """
     first = item_rows[0]
     texts = {column: first.get(column) for column in ("premise", "claim", "reference")}
@@ -242,7 +244,7 @@ def _prompts(item_rows: Sequence[_Row]) -> Iterator[tuple[_Row, str, str]]:
 
 
 def _picture(sheet_path: Path, row: _Row) -> Content:
-    """The picture of a row as a JPEG; empty if the row has none.
+    """The part of a user's turn with the picture of a row, as a JPEG; [] if the row has none.
 
     Somebody else may have written the sheet, and its pictures go to a server. So only a file below
     the sheet's folder may be read.
@@ -262,16 +264,21 @@ def _picture(sheet_path: Path, row: _Row) -> Content:
 
 
 def read_answer(column: str, answer: str, letters: Sequence[str] = ()) -> dict[str, str]:
-    """The cells that a language model's answer fills in, by column; empty if it cannot be used.
+    """The cells that an answer to the question about a column fills in; empty if it has none.
 
-    The cells are taken from the last JSON object of the answer that has the column. An answer
-    cannot be used if it has no such object, a value is not valid, or adequacy and error contradict
-    each other.
+    They are taken from the last JSON object of the answer that has the column as a key. There are
+    none if there is no such object, a value is not valid, or adequacy and error contradict each
+    other.
 
     Args:
-        column: `label`, `adequate` (with `error`) or `preferred`.
+        column: what the model was asked: `label`, `adequate` or `preferred`.
         answer: what the model said.
-        letters: the letters of the item, which `preferred` may name.
+        letters: all letters of the item, at least two, from which `preferred` chooses; not used
+            for other columns.
+
+    Returns:
+        The cells by column: ``{"label": "entailment"}``; ``{"adequate": "no", "error": "unsound"}``
+        (one question asks for both); ``{"preferred": "B"}``.
     """
     texts: dict[str, str] = {}
     for name, value in last_object(answer, column).items():
@@ -283,7 +290,7 @@ def read_answer(column: str, answer: str, letters: Sequence[str] = ()) -> dict[s
         del texts["error"]
 
     columns = ["adequate", "error"] if column == "adequate" else [column]
-    spellings = sheet.spellings_by_column(letters)
+    spellings = sheet.spellings_by_column(letters)  # without several letters none of `preferred`
     cells: dict[str, str] = {}
     for name in columns:
         try:

@@ -149,8 +149,9 @@ def _folders_by_name(arguments: Sequence[str]) -> dict[str, Path]:
     for argument in arguments:
         given_name = ""
         path = argument
-        if not Path(argument).exists():  # NAME=FOLDER, else a folder with "=" in its name
-            given_name, _, path = argument.rpartition("=")
+        # An existing folder may have "=" in its own name.
+        if not Path(argument).exists():
+            given_name, _, path = argument.rpartition("=")  # without "=" the name is ""
         folders[given_name or Path(path).resolve().name] = Path(path)
     if len(folders) < len(arguments):
         raise FigLangError(
@@ -188,6 +189,7 @@ def _read_prompts(folder: Path, sorting: Sorting) -> list[_PromptLine]:
     path = folder / PROMPTS
     lines: list[_PromptLine] = []
     if path.exists():
+        # `origin` names file and line, for messages.
         for origin, line in row_files.read_rows(path, _FIELDS):
             if isinstance(line, str):  # what is wrong with the line, in place of its fields
                 raise FigLangError(f"{origin} {line}")
@@ -242,19 +244,20 @@ def agree(key: PictureKey, sheet_paths: Sequence[Path]) -> PictureReport:
     """
     sorting = _sorting(key["benchmark"])
     pictures = pd.DataFrame(key["pictures"]).rename(columns={"number": "item"})
+    # Cells of sheets are texts, so the numbers of items are texts too.
     pictures = pictures.astype({"item": str}).set_index(["item", "letter"])
     spellings = {"category": sorting.categories}
     tables, annotators = figures.gather_judgements(key, sheet_paths, pictures.index, spellings)
-    votes = tables["category"]
+    votes = tables["category"]  # a row for each picture, a column for each annotator
     for annotator in annotators:
         missing = votes.index[votes[annotator["name"]].isna()]
         annotator["missing"] = [f"{item} {letter}" for item, letter in missing]
 
-    majority_category = votes.apply(figures.majority, axis=1)
+    majority_category = votes.apply(figures.majority, axis=1)  # None without a majority
     systems: list[SortedPictures] = []
     for system in key["systems"]:
-        for kind in sorting.inputs:
-            is_of_system = pictures["system"].eq(system)
+        is_of_system = pictures["system"].eq(system)
+        for kind in sorting.inputs:  # of prompts
             is_of_kind = pictures["input"].eq(kind)
             sorted_pictures = _sorted_pictures(
                 system,
@@ -347,8 +350,8 @@ def _categories_row(name: str, system: Mapping[str, Any]) -> list[str]:
 
     Args:
         name: the name of the system as the row shows it.
-        system: its `SortedPictures`: `input` is the kind of prompt, `asked` the number of pictures
-            asked for. Published ones may lack `asked` and `no_majority`.
+        system: its `SortedPictures`: `input` is the kind of prompt, `asked` the number of prompts,
+            each for one picture. Published ones may lack `asked` and `no_majority`.
     """
     pictures = str(system["pictures"])
     if system.get("asked"):

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
@@ -49,7 +49,7 @@ class Usage:
     tokens_written: int = 0
 
     def add(self, reply: Reply, row: str) -> None:
-        """Count the reply to a question about a row."""
+        """Count the reply to a question; `row` is the row that it is about, for `error`."""
         self.requests += 1
         if reply.error:
             self.failed += 1
@@ -105,7 +105,7 @@ def ask(
     concurrency: int,
     max_tokens: int,
 ) -> None:
-    """Ask a model questions, and keep each answer as it arrives.
+    """Ask a model questions, and keep each answer in `kept_answers` as it arrives.
 
     Args:
         questions: those that are still to be asked, as `unanswered` gives them.
@@ -119,8 +119,8 @@ def ask(
         FigLangError: there is no key, or several requests failed one after the other.
     """
     if not questions:
-        kept_answers.open()
-        return
+        kept_answers.open()  # so that the file is there in any case
+        return  # without a server, for which nobody may have a key
 
     def keep(question: UnreadAnswer, reply: Reply) -> None:
         """Count a reply, and keep its answer; a failure is asked again by the next call."""
@@ -128,7 +128,7 @@ def ask(
         if not reply.error:
             kept_answers.add(question.key, reply, max_tokens)
 
-    server = ModelServer(model, max_tokens)
+    server = ModelServer(model, max_tokens)  # raises an error before a file is written
     kept_answers.open()
     ask_all(
         server,
@@ -141,7 +141,14 @@ def ask(
 
 
 def write(unread: UnreadAnswers, kept_answers: KeptAnswers, folder: Path) -> dict[str, TaskReading]:
-    """Write the run with the model's readings beside ours; return what was read, by task."""
+    """Write the run with the model's readings beside ours; return what was read, by task.
+
+    Args:
+        unread: the run and its unread answers.
+        kept_answers: the model's answers, also to questions of earlier calls. A question without
+            one has the status ``failed``.
+        folder: where the run is written.
+    """
     changed: dict[str, ChangedTask] = {}
     readings: dict[str, TaskReading] = {}
     for name, readable in unread.tasks.items():
@@ -174,36 +181,40 @@ def _with_readings(
     read_task = _add_readings(task, readings)
     estimates = _estimates(task, read_task)
     metric = estimates.headline
-    estimate = estimates.all[metric][OVERALL]
-    estimate_by_model = estimates.all[f"{metric}{SUFFIX}"][OVERALL]
-    statuses = Counter(reading["status"] for reading in readings.values())
-    counts = {status: statuses[status] for status in get_args(ReadingStatus)}
+    summary = TaskReading(
+        unread=len(readings),
+        counts=_count_statuses(readings.values()),
+        truncated=truncated,
+        metric=metric,
+        estimate=estimates.all[metric][OVERALL],
+        estimate_by_model=estimates.all[f"{metric}{SUFFIX}"][OVERALL],
+    )
     metadata = {
         "model": model,
         "served_by": sorted(served_by),
         "prompt": prompt_hash("judge"),
         "metric": metric,
-        "unread": len(readings),
-        **counts,
+        "unread": summary.unread,
+        **summary.counts,
     }
     changed_task = ChangedTask(
         task=replace(read_task, reported=estimates.all),
         new_values=estimates.new,
         metadata={"read_by_model": metadata},
     )
-    summary = TaskReading(
-        unread=len(readings),
-        counts=counts,
-        truncated=truncated,
-        metric=metric,
-        estimate=estimate,
-        estimate_by_model=estimate_by_model,
-    )
     return changed_task, summary
 
 
+def _count_statuses(readings: Iterable[Reading]) -> dict[str, int]:
+    """How many readings have each status, by status; 0 for those that none has."""
+    counts = Counter(reading["status"] for reading in readings)
+    return {status: counts[status] for status in get_args(ReadingStatus)}
+
+
 def _add_readings(task: TaskRun, readings: Mapping[int, Reading]) -> TaskRun:
-    """A copy of a task whose records hold the model's readings, or None without one.
+    """A copy of a task whose records hold the model's readings under `READ_BY`.
+
+    Every record has this field; it is None where the model has read nothing.
 
     Args:
         task: the task.
@@ -276,12 +287,12 @@ def _estimates(task: TaskRun, read_task: TaskRun) -> _TaskEstimates:
     if headline.name not in our_estimates:  # the run reports no scores
         with task.reporting_damage():
             our_estimates = evaluate(task.records, task.measures.recomputable)
-        new_estimates = {**our_estimates, **new_estimates}
+        new_estimates = {**our_estimates, **new_estimates}  # so ours are new to the run as well
 
+    name_by_model = f"{headline.name}{SUFFIX}"
     estimates: dict[str, Mapping[str, Estimate]] = {}
     for metric, estimates_by_scope in our_estimates.items():
         estimates[metric] = estimates_by_scope
         if metric == headline.name:
-            name_by_model = f"{metric}{SUFFIX}"
             estimates[name_by_model] = new_estimates[name_by_model]
     return _TaskEstimates(headline.name, all=estimates, new=new_estimates)

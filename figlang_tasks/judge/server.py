@@ -143,12 +143,12 @@ def ask_all(
         FigLangError: several requests failed one after the other.
     """
     pool = ThreadPoolExecutor(concurrency)
-    waiting: dict[Future[Reply], _AnyQuestion] = {}
+    waiting: dict[Future[Reply], _AnyQuestion] = {}  # those whose reply was not handed to `keep`
     failures_in_a_row = 0
     try:
         for question in questions:
             waiting[pool.submit(server.ask, question.content)] = question
-        completed = as_completed(list(waiting))
+        completed = as_completed(list(waiting))  # a copy, since `waiting` shrinks below
         # With disable=None there is a bar on a terminal only.
         for future in tqdm(completed, title, len(waiting), unit="request", disable=None):
             reply = future.result()
@@ -188,5 +188,5 @@ def _json_objects(text: str) -> Iterator[Mapping[str, Any]]:
     for match in _FLAT_OBJECT.finditer(text):
         try:
             yield json.loads(match[0])
-        except (ValueError, RecursionError):
+        except (ValueError, RecursionError):  # text in braces that is not JSON
             continue

@@ -141,9 +141,10 @@ def read(path: Path, required: Iterable[str] = ()) -> Sheet:
     head = [cell.strip().lower() for cell in frame.iloc[0]]
     _check_head(path, head, [*_REQUIRED_COLUMNS, *required])
     frame = frame.set_axis(head, axis=1)
-    frame = frame.set_axis(frame.index + 1).iloc[1:]  # numbered as in a spreadsheet program
+    # Rows are numbered as in a spreadsheet program: the head, which is left out, is row 1.
+    frame = frame.set_axis(frame.index + 1).iloc[1:]
 
-    is_filled = frame.apply(_is_filled).any(axis=1)
+    is_filled = frame.apply(_is_filled).any(axis=1)  # False for a row of blank cells
     columns = [column for column in _KNOWN_COLUMNS if column in head]
     rows = frame[is_filled][columns].apply(_without_safety_quotes)
     rows[_REQUIRED_COLUMNS] = rows[_REQUIRED_COLUMNS].apply(_with_single_spaces)
@@ -151,7 +152,17 @@ def read(path: Path, required: Iterable[str] = ()) -> Sheet:
         raise FigLangError(
             f"{path}, row {number}: an earlier row has the same item and letter: delete one"
         )
+    annotator, code = _annotator_and_code(path, rows)
+    return Sheet(path, annotator, code, rows)
 
+
+def _annotator_and_code(path: Path, rows: pd.DataFrame) -> tuple[str, str]:
+    """The annotator and the code of the export, which all rows of a sheet must share.
+
+    Raises:
+        FigLangError: there are several, or none.
+    """
+    # The index has the number of the first row of each.
     origins = rows[["annotator", "sheet"]].drop_duplicates()
     if len(origins) != 1 or origins.eq("").any(axis=None):
         raise FigLangError(
@@ -159,24 +170,27 @@ def read(path: Path, required: Iterable[str] = ()) -> Sheet:
             f" {listing(origins.index)}), must be of one with a name: restore them"
         )
     annotator, code = origins.iloc[0]
-    return Sheet(path, annotator, code, rows)
+    return annotator, code
 
 
 def _read_cells(path: Path) -> pd.DataFrame:
-    """All cells of a CSV file as texts, with the head in the first row."""
+    """All cells of a CSV file as texts, with the head in the first row; "" for an empty cell."""
     files.check_file(path)
     try:
         return pd.read_csv(
             path,
+            # pandas finds out the separator, which its Python engine alone can do.
             sep=None,
             engine="python",
             header=None,
+            # Each cell stays as it is: no numbers, and the texts "NA" and "None" are not empty.
             dtype=str,
             keep_default_na=False,
+            # Empty lines count, so that rows have the numbers of a spreadsheet program.
             skip_blank_lines=False,
             encoding="utf-8-sig",
             encoding_errors="replace",
-        ).fillna("")
+        ).fillna("")  # rows that are shorter than the others
     except (ValueError, csv.Error) as error:
         raise FigLangError(
             f"{path} is no CSV file with a head ({error}): save the sheet again as CSV UTF-8;"
@@ -215,6 +229,8 @@ def _with_single_spaces(cells: pd.Series) -> pd.Series:
 
 def spellings_by_column(letters: Sequence[str]) -> dict[str, Spellings]:
     """For each column that an annotator fills in, its values with the cells that mean them.
+
+    Cells are in lower case: ``{"preferred": {"none": ("none", "-"), "A": ("a",), ...}, ...}``.
 
     Args:
         letters: those of the systems, each once; `preferred` is only a column if there are several.
@@ -282,7 +298,7 @@ def read_judgements(sheet: Sheet, spellings_by_column: Mapping[str, Spellings]) 
 
 def _check_errors(sheet: Sheet, judgements: pd.DataFrame) -> None:
     """Raise a `FigLangError` if an adequate explanation has an error."""
-    if "adequate" not in judgements:
+    if "adequate" not in judgements:  # a sheet of pictures
         return
     is_contradictory = judgements["adequate"].eq("yes") & judgements["error"].notna()
     for number in judgements["row"][is_contradictory]:  # raises at the first one
@@ -295,7 +311,7 @@ def _check_errors(sheet: Sheet, judgements: pd.DataFrame) -> None:
 def _check_one_per_item(sheet: Sheet, judgements: pd.DataFrame, column: str) -> None:
     """Raise a `FigLangError` if rows of one item hold different values in a column."""
     for item, values in judgements.groupby("item")[column]:
-        if values.nunique() > 1:
+        if values.nunique() > 1:  # empty cells (None) do not count
             raise FigLangError(
                 f"{sheet.path}, column {column}: item {item} has"
                 f" {listing(values.dropna(), 5, ' and ')}: keep one"

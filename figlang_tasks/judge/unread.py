@@ -106,7 +106,7 @@ class UnreadAnswers:
 
     @property
     def questions(self) -> list[UnreadAnswer]:
-        """The questions to ask: the unread answers, one for each prompt."""
+        """The questions to ask: of unread answers with the same prompt, the first alone."""
         by_key: dict[str, UnreadAnswer] = {}
         for readable in self.tasks.values():
             for answer in readable.unread:
@@ -116,6 +116,8 @@ class UnreadAnswers:
 
 def find_unread(run: Run, model: str) -> UnreadAnswers:
     """Find the answers of a run that were left unread, with a question about each.
+
+    Tasks whose answers a model cannot read are left out (`UnreadAnswers.left_out`).
 
     Args:
         run: the finished run.
@@ -267,7 +269,9 @@ def read_option(answer: str, labels: Sequence[str]) -> tuple[ReadingStatus, str 
         labels: the labels of the options.
 
     Returns:
-        The status of the reading, and the label of the option; None unless the status is ``read``.
+        ``read`` and the label of the option; or None as the label, with ``none`` if the model finds
+        that the answer chooses nothing (null, or the text "none" if no label is so), or
+        ``unreadable`` if it names no option.
     """
     # Without such an object there is no option: "", which is unreadable.
     option = last_object(answer, "option").get("option", "")

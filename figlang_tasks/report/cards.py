@@ -17,7 +17,7 @@ Sample: TypeAlias = Mapping[str, Any]
 def card_id(sample: Sample) -> str:
     """The id of the card that a sample belongs to: samples of one row have the same."""
     record = sample["sample"]
-    # Where images are ranked, each image of a row has a sample of its own.
+    # Where images are ranked, each image of a row has a sample of its own, with an id of its own.
     if "images" in record:
         return str(record["row"])
     return str(record["id"])
@@ -38,6 +38,7 @@ def make_card(task: TaskRun, samples: Sequence[Sample], document: Document) -> C
         "task": task.task,
         "id": card_id(samples[0]),
         "prompt": prompt_of(samples[0]),
+        # What the benchmark's own card may lack
         "facts": [],
         "gold": [],
         "source": "",
@@ -93,7 +94,7 @@ def judged_output(sample: Sample) -> str:
 
 def prompt_of(sample: Sample) -> str:
     """The prompt of a sample; "" if the harness did not keep it."""
-    if "input" in sample:
+    if "input" in sample:  # in samples of lmms-eval
         return clip(sample["input"])
     # In samples of lm-eval, the prompt is the first of the arguments of a request. These are
     # nested: a dictionary of dictionaries, or a list of lists.

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from figlang_tasks.results import measures
 from figlang_tasks.results.comparison import Difference
 
 if TYPE_CHECKING:
     import pandas as pd
+
+Significance: TypeAlias = Literal["better", "worse"]
+"""How the candidate of a significant difference compares with the baseline."""
 
 ALPHA = 0.05
 """A difference is significant if its p, adjusted for all tests, is below this level."""
@@ -18,19 +21,17 @@ _SMALLEST_P = 0.00005
 """The smallest p that is not 0 in four digits."""
 
 
-def is_significant(difference: Difference) -> bool:
-    """Whether the adjusted p of a difference is below `ALPHA`; False without a test."""
-    return difference.p_holm is not None and difference.p_holm < ALPHA
+def significance(difference: Difference) -> Significance | None:
+    """Whether the candidate is significantly better or worse than the baseline; None if neither.
 
-
-def is_improvement(difference: Difference) -> bool:
-    """Whether the candidate has the better value, significantly or not.
-
-    Args:
-        difference: not 0; where lower is better, 0 would count as an improvement.
+    A difference without a test is not significant.
     """
+    if difference.p_holm is None or difference.p_holm >= ALPHA:
+        return None
     is_higher = difference.difference > 0
-    return is_higher == measures.measure_of(difference.metric).higher_is_better
+    if is_higher == measures.measure_of(difference.metric).higher_is_better:
+        return "better"
+    return "worse"
 
 
 def count_tests(differences: Sequence[Difference]) -> int:
@@ -61,7 +62,10 @@ def p_text(p: float) -> str:
 
 
 def rows_text(difference: Difference) -> str:
-    """How many rows were compared: ``12``, or ``12 / 15`` if the runs differ; "" if unknown."""
+    """How many rows were compared: ``12``, or "" if unknown.
+
+    ``12 / 15`` if the runs differ: the baseline has 12, the candidate 15.
+    """
     counts = [difference.baseline_rows, difference.candidate_rows]
     distinct_counts = dict.fromkeys(str(count) for count in counts if count is not None)
     return " / ".join(distinct_counts)
@@ -117,5 +121,5 @@ def _adjusted_p_cell(difference: Difference) -> str:
     """The adjusted p of a difference: ``.021*`` if significant, else ``.210``; "" if not tested."""
     if difference.p_holm is None:
         return ""
-    star = "*" if is_significant(difference) else " "  # so that digits line up
+    star = " " if significance(difference) is None else "*"  # a blank, so that digits line up
     return p_text(difference.p_holm).removeprefix("= ") + star

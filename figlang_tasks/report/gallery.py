@@ -71,6 +71,7 @@ def build(runs: Sequence[Run], with_pictures: bool = True, max_cards: int = MAX_
     tasks_by_warning: dict[str, list[str]] = {}
     for task, rows in rows_by_task.items():
         originals, warning = _find_originals(task, runs)
+        # Tasks with the same warning share one sentence.
         if warning:
             tasks_by_warning.setdefault(warning, []).append(task)
         if len(rows) > task_limit:
@@ -168,6 +169,7 @@ def _make_card(task: str, runs: Sequence[Run], row: Row, originals: Originals | 
         row: the row's samples by run number, the position in `runs`.
         originals: None if the benchmark's rows are not at hand.
     """
+    # The card is described by the first run that has the row.
     first_number = next(iter(row))
     first_samples = row[first_number]
     # If the row has several samples, any of their documents describes it.
@@ -179,7 +181,7 @@ def _make_card(task: str, runs: Sequence[Run], row: Row, originals: Originals | 
         answer: Answer = {"run": run_number}
         answer.update(cards.make_answer(runs[run_number].tasks[task], samples))
         prompt = cards.prompt_of(samples[0])
-        if prompt != card["prompt"]:
+        if prompt != card["prompt"]:  # that of the first run, which the card shows
             answer["prompt"] = prompt
         card["answers"].append(answer)
     return card
@@ -234,7 +236,7 @@ def _make_pictures(album: Mapping[str, Picture]) -> tuple[list[Thumbnail | None]
             pictures.append(thumbnail)
     if len(errors) > 1:
         return pictures, [f"{errors[0]} ({len(errors)} pictures cannot be read)"]
-    return pictures, errors
+    return pictures, errors  # the only error, or none
 
 
 def _number_pictures(

@@ -46,6 +46,7 @@ class Originals:
         with downloading_nothing():
             self._documents = task.benchmark.documents(task.request)
         data = DataId.parse(self._documents[0]["data"])  # the same in all documents
+        # `texts` is the identity without the commit: another commit may have the same texts.
         if data.texts != task.data.texts:
             raise DataError(f"the run had {task.data}, and the data here is {data}: other texts")
         self._position_by_id: dict[str, int] = {}

@@ -23,7 +23,7 @@
   }
 
   const isUnread = (answer) => statuses.unread.includes(answer.status);
-  const number = (value) => (100 * value).toFixed(1);
+  const percent = (share) => (100 * share).toFixed(1);
 
   function searchText(card) {
     const parts = [card.id, card.task, card.source, card.prompt, card.reference];
@@ -83,7 +83,7 @@
   // --- cards --------------------------------------------------------------------------------------------------------
 
   const outcomeClass = (answer) => answer.outcome.replace(" ", "-");
-  const badge = (answer) => element("span", `badge ${outcomeClass(answer)}`, OUTCOMES[answer.outcome] ?? answer.outcome);
+  const badge = (answer) => element("span", `badge ${outcomeClass(answer)}`, OUTCOMES[answer.outcome]);
 
   function definitionList(facts) {
     const definitions = element("dl", "facts");
@@ -98,7 +98,7 @@
     const row = element("div", "head", element("bdi", "name", runs[answer.run]), badge(answer));
     row.append(element("bdi", "predicted", answer.predicted));
     if (typeof answer.score === "number") {
-      row.append(element("span", "score", `${answer.score_name} `, element("b", "", number(answer.score))));
+      row.append(element("span", "score", `${answer.score_name} `, element("b", "", percent(answer.score))));
     }
     return row;
   }
@@ -107,7 +107,7 @@
   function reference(card) {
     if (!card.gold.length && !card.reference) return null;
     const row = element("div", "head", element("span", "name", "Reference"));
-    const isShort = card.gold.length > 0 && !card.gold[0][1].includes("\n");
+    const isShort = card.gold.length > 0 && !card.gold[0][1].includes("\n");  // the first text stands in the head
     if (isShort) row.append(element("span", "meta", card.gold[0][0]), element("bdi", "predicted", card.gold[0][1]));
     const otherGold = isShort ? card.gold.slice(1) : card.gold;
     const words = card.reference ? element("p", "text", card.reference) : null;
@@ -219,7 +219,7 @@
     if (firstScore === null || secondScore === null) return (firstScore === null) - (secondScore === null);  // last
     return sign * (firstScore - secondScore);
   };
-  // Unread answers in words come first, then those without words.
+  // 0 for an unread answer in words, 1 for one without words, 2 for an answer that was read: the lowest come first.
   const unreadRank = (answer) => (isUnread(answer) ? Number(statuses.withoutWords.includes(answer.status)) : 2);
   const lowestUnreadRank = (card) => Math.min(...selectedAnswers(card).map(unreadRank));
   const SORTS = {
@@ -289,7 +289,7 @@
     const answerFacts = [];
     if (answer.status) answerFacts.push(["parse status", readingText(answer)]);
     for (const [name, value] of Object.entries(answer.scores ?? {})) {
-      answerFacts.push([name, typeof value === "number" ? number(value) : String(value)]);
+      answerFacts.push([name, typeof value === "number" ? percent(value) : String(value)]);
     }
     if (answerFacts.length) cell.append(definitionList(answerFacts));
     if (answer.prompt) cell.append(foldedText("prompt of this run", answer.prompt));

@@ -170,7 +170,8 @@ def _report_facts(command: str) -> dict[str, str]:
 
 def _without_nan(cards: Sequence[Card]) -> list[Card]:
     """A copy of the cards with None in place of NaN and infinities, which JSON does not have."""
-    # Python writes them all the same, as NaN and Infinity, and asks `parse_constant` what to read.
+    # Python writes such numbers as the words NaN, Infinity and -Infinity; when it reads one of
+    # these words, it takes what `parse_constant` returns in its place.
     text = json.dumps(cards)
     finite_cards: list[Card] = json.loads(text, parse_constant=_none_for_constant)
     return finite_cards
@@ -218,8 +219,9 @@ def _table_html(table: Table) -> Markup:
         # pandas escapes texts by default (escape=True). With index_names=False the heading of the
         # first column is left empty.
         html = cells.set_index(cells.columns[0]).to_html(border=0, index_names=False)
-    # The policy of the page allows no style attributes.
+    # pandas gives the row of heads a style attribute, which the policy of the page forbids.
     html = html.replace('<tr style="text-align: right;">', "<tr>")
+    # The first cell of each row is a <th> too, so tooltips are put into the head alone.
     head, end_of_head, body = html.partition("</thead>")
     for column, tooltip in table.tooltips.items():
         name = escape(column, quote=False)  # as pandas escapes it

@@ -26,7 +26,11 @@ def run_warnings(run: Run, tasks: Collection[str] = (), run_path: str | None = N
 
 
 def _task_warnings(task: TaskRun, run_path: str) -> list[str]:
-    """Warnings about the outputs of a task, without the names of run and task."""
+    """Warnings about the outputs of a task, without the names of run and task.
+
+    Args:
+        run_path: what stands for the run in the commands that a warning recommends.
+    """
     warnings = []
     if task.unanswered:
         warnings.append(

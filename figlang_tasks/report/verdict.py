@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -13,10 +14,9 @@ from figlang_tasks.report.difference import (
     ALPHA,
     count_tests,
     difference_text,
-    is_improvement,
-    is_significant,
     p_text,
     rows_text,
+    significance,
 )
 from figlang_tasks.results import measures
 from figlang_tasks.results.comparison import Difference, adjust_p_values, compare
@@ -27,26 +27,29 @@ from figlang_tasks.scoring import OVERALL
 def verdicts(differences: Sequence[Difference]) -> list[str]:
     """Sentences that say for each task which run is better, by the task's main metric.
 
-    More than two runs are ranked in one sentence if all pairs of them were tested by one metric;
-    otherwise each pair has its sentence. Numbers are those of the tables: the candidate minus the
-    baseline, p adjusted for all tests. Sentences about significant differences come first.
+    More than two runs are ranked if all pairs of them were tested by one metric; otherwise each
+    pair has its sentence. Numbers are those of the tables: the candidate minus the baseline, p
+    adjusted for all tests. What is about significant differences comes first.
 
     Args:
         differences: all that were tested together, with `p_holm`.
+
+    Returns:
+        A text for each ranking, and for each pair of runs that is not in one.
     """
     tests = count_tests(differences)
     significant: list[str] = []
     others: list[str] = []
     for main_differences in _main_differences(differences).values():
         if _can_be_ranked(main_differences):
-            any_significant = any(map(is_significant, main_differences))
-            sentences = significant if any_significant else others
-            sentences.append(_ranking_sentence(main_differences, tests))
+            any_significant = any(map(significance, main_differences))  # None is false
+            texts = significant if any_significant else others
+            texts.append(_ranking_text(main_differences, tests))
             continue
         for difference in main_differences:
-            sentences = significant if is_significant(difference) else others
-            sentences.append(_pair_sentence(difference, tests))
-    return [printable(sentence) for sentence in [*significant, *others]]
+            texts = significant if significance(difference) else others
+            texts.append(_pair_sentence(difference, tests))
+    return [printable(text) for text in [*significant, *others]]
 
 
 def verdicts_against(baseline: Run, runs: Sequence[Run]) -> list[str]:
@@ -75,13 +78,12 @@ def verdicts_against(baseline: Run, runs: Sequence[Run]) -> list[str]:
 
 
 def _main_differences(differences: Sequence[Difference]) -> dict[str, list[Difference]]:
-    """The main difference of each pair of runs, by task."""
+    """The differences by the main metric, one for each pair of runs, by task."""
     # By task, and then by the names of baseline and candidate
     pairs_by_task: dict[str, dict[tuple[str, str], list[Difference]]] = {}
     for difference in differences:
         pairs_of_task = pairs_by_task.setdefault(difference.task, {})
-        pair = (difference.baseline, difference.candidate)
-        pairs_of_task.setdefault(pair, []).append(difference)
+        pairs_of_task.setdefault(difference.pair, []).append(difference)
 
     main_differences: dict[str, list[Difference]] = {}
     for task, pairs_of_task in pairs_by_task.items():
@@ -107,17 +109,21 @@ def _main_difference(differences: Sequence[Difference]) -> Difference:
 
 
 def _can_be_ranked(differences: Sequence[Difference]) -> bool:
-    """Whether there are several pairs of runs, and all were tested by one metric.
+    """Whether there are more than two runs, and all pairs of them were tested by one metric.
 
     Args:
-        differences: one for each pair of runs on a task.
+        differences: one for each pair of runs on a task that could be compared.
     """
+    runs: set[str] = set()
+    for difference in differences:
+        runs.update(difference.pair)
+    all_compared = len(differences) == math.comb(len(runs), 2)  # a pair may be missing
     metrics = {difference.name for difference in differences}
     all_tested = count_tests(differences) == len(differences)
-    return len(differences) > 1 and len(metrics) == 1 and all_tested
+    return len(runs) > 2 and all_compared and len(metrics) == 1 and all_tested
 
 
-def _ranking_sentence(differences: Sequence[Difference], tests: int) -> str:
+def _ranking_text(differences: Sequence[Difference], tests: int) -> str:
     """Two sentences: the ranking of the runs on a task, and which of them cannot be told apart.
 
     Args:
@@ -160,20 +166,22 @@ def _indistinguishable_groups(
         differences: one for each pair of runs.
     """
     groups = [frozenset(ranking)]
-    for difference in filter(is_significant, differences):
-        groups = _split(groups, difference.baseline, difference.candidate)
+    for difference in differences:
+        if significance(difference):
+            groups = _split(groups, *difference.pair)
     ranked_groups = []
     for group in groups:
         if len(group) > 1:
             ranked_groups.append([run for run in ranking if run in group])
+    # By the positions of their runs in the ranking: first the group with the best run.
     return sorted(ranked_groups, key=lambda group: [ranking.index(run) for run in group])
 
 
 def _split(groups: Sequence[frozenset[str]], run: str, other: str) -> list[frozenset[str]]:
-    """Split the groups that hold both of two runs, which differ significantly.
+    """The groups after each that holds both of two runs, which differ significantly, is split.
 
-    Such a group becomes two, each without one of the runs. Groups that lie within a larger one are
-    left out.
+    Such a group becomes two, each without one of the runs; the others stay. Groups that lie within
+    a larger one are left out.
     """
     split: list[frozenset[str]] = []
     for group in groups:
@@ -196,7 +204,9 @@ def _is_part_of_another(group: frozenset[str], groups: Sequence[frozenset[str]])
 
 
 def _pair_sentence(difference: Difference, tests: int) -> str:
-    """A sentence that says whether the candidate is better or worse, or no different.
+    """A sentence that says whether the candidate of a pair is better or worse than the baseline.
+
+    Or that it cannot be told from the baseline, and why; or that there was no test.
 
     Args:
         tests: the number of tests that p is adjusted for.
@@ -212,9 +222,9 @@ def _pair_sentence(difference: Difference, tests: int) -> str:
     numbers += f", p {p_text(difference.p_holm)}"
     if tests > 1:
         numbers += f" (adjusted for {tests} tests)"
-    if is_significant(difference):
-        comparative = "better" if is_improvement(difference) else "worse"
-        return f"{candidate} is {comparative} than {baseline} on {task}: {numbers}"
+    better_or_worse = significance(difference)
+    if better_or_worse is not None:
+        return f"{candidate} is {better_or_worse} than {baseline} on {task}: {numbers}"
     rows = rows_text(difference)
     with_rows = f" with {rows} rows" if rows else ""
     reason = _reason_not_significant(difference)

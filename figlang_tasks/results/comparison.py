@@ -84,6 +84,16 @@ class Difference:
     candidate_sd: float | None = None
 
     @property
+    def pair(self) -> tuple[str, str]:
+        """The names of the runs: baseline, candidate."""
+        return self.baseline, self.candidate
+
+    @property
+    def estimate(self) -> Estimate:
+        """The difference with its interval, as an `Estimate`."""
+        return Estimate(self.difference, self.low, self.high)
+
+    @property
     def p(self) -> float | None:
         """The two-sided p, before adjustment; None without a test."""
         return self.p_randomization if self.p_repeats is None else self.p_repeats

@@ -75,7 +75,7 @@ def check_whole(run: Run) -> None:
         if not task.has_user_rows:
             expected_rows = source_of(task.data.dataset).splits.get(task.data.part)
         check_answers(task, expected_rows)
-        has_results_file = bool(task.config)
+        has_results_file = bool(task.config)  # the entry of the task in that file
         if not has_results_file:
             raise SubmissionError(
                 f"{task.path}: no metrics: the results file of the run is not next to it"
@@ -115,7 +115,11 @@ def tasks_by_name(runs: Sequence[Run]) -> dict[str, TaskRun]:
 
 
 def unique_tasks(named_tasks: Iterable[tuple[str, TaskRun]]) -> dict[str, TaskRun]:
-    """The tasks as a dictionary by name; a `SubmissionError` if two have the same name."""
+    """The tasks as a dictionary by name; a `SubmissionError` if two have the same name.
+
+    Args:
+        named_tasks: each task with a name, which need not be its own (the part of the data, say).
+    """
     tasks: dict[str, TaskRun] = {}
     for name, task in named_tasks:
         earlier = tasks.setdefault(name, task)
@@ -175,7 +179,7 @@ def _check_possible(task: TaskRun, name: str, measure: Measure, estimate: Estima
 
 
 def hub_source(task: TaskRun) -> tuple[str | None, str | None]:
-    """The dataset repository on the hub that a task's rows are from, and its commit, or None.
+    """The dataset repository on the hub that a task's rows are from, and its commit; each or None.
 
     The repository is None if the rows are from elsewhere or the user's own; the commit is None if
     it is not known.

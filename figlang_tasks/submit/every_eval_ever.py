@@ -108,7 +108,8 @@ def model_id(run: Run) -> str | None:
     """The model's id on the hub (ORG/NAME) in the run's arguments; None if they name none."""
     name = r"[A-Za-z0-9][\w.-]*"  # so no path: neither /home/me/model nor ./model
     keys = "pretrained|model|model_version|model_id"
-    model_args = provenance.option_text(run, "model_args")  # key=text,key=text
+    # The form is KEY=TEXT,KEY=TEXT: "pretrained=llava-hf/llava-1.5-7b-hf,batch_size=1".
+    model_args = provenance.option_text(run, "model_args")
     match = re.search(rf"(?:^|,)(?:{keys})=({name}/{name})(?:,|$)", model_args)
     return match[1] if match else None
 
@@ -137,14 +138,15 @@ def _checked_model(run: Run, model: str | None) -> str:
 def _files(
     run: Run, tasks: Sequence[TaskRun], model: str, evaluator: Evaluator, with_samples: bool
 ) -> dict[str, bytes]:
-    """The aggregate file of all tasks of one dataset and, if wanted, their samples file.
+    """The contents of the files about one dataset, by their path below the output folder.
 
-    Contents by path below the folder. There is no samples file if no sample has a score.
+    They are the samples of all its tasks, if they are wanted and any of them has a score, and the
+    aggregate results.
 
     Args:
         tasks: all tasks of the run on the dataset; at least one.
         model: DEVELOPER/MODEL.
-        with_samples: whether to make the samples file too.
+        with_samples: whether samples are wanted.
     """
     collection = tasks[0].data.dataset.lower()
     stem = f"data/{collection}/{model}/{_uuid(collection, model, tasks)}"
@@ -347,13 +349,15 @@ def _generation_config(run: Run, task: TaskRun) -> JsonObject:
     """
     generation_kwargs = task.config.get("generation_kwargs")
     options: Mapping[str, Any] = {}
-    # It is something else if the run names no options, or the file is damaged.
+    # No mapping: the run names no options of generation, or its results file is damaged.
     if isinstance(generation_kwargs, Mapping):
         options = redacted(generation_kwargs)
     known_options = {}
     for name, schema_name in _GENERATION_ARGUMENTS.items():
         if options.get(name) is not None:
             known_options[schema_name] = options[name]
+    # The details hold the options of the whole run (model_args, seed ...), and
+    # those of generation that the schema does not know.
     other_options = provenance.option_texts(run)
     for name, setting in options.items():
         if name not in _GENERATION_ARGUMENTS:

@@ -30,7 +30,7 @@ def sample_rows(task: TaskRun, ids: SampleIds) -> list[JsonObject]:
 
     There is none if no metric of the task scores single samples.
     """
-    measure = _sample_measure(task)
+    measure = _sample_measure(task)  # the scores of all samples are of this one metric
     if measure is None:
         return []
     rows = []

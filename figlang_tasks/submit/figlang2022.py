@@ -62,7 +62,7 @@ def write_lines(run: Run, output: Path, fallback_label: str | None = None) -> tu
             f"{task.path}: {len(ids)} outputs have no label ({listing(ids)}):"
             " evaluate them again, or give them a label (--fallback)"
         )
-    for line in unlabelled:
+    for line in unlabelled:  # they are lines of `lines`, which are written below
         line["predicted_label"] = fallback_label
     content = "".join(json.dumps(line) + "\n" for line in lines)
     write_whole(output, content.encode("ascii"))

@@ -99,6 +99,7 @@ def write(run: Run, output: Path) -> SubmissionCounts:
     with task.reporting_damage():
         predictions = _predictions(task.records)
     # Whether each row has an explanation once the board has read it: "NA" is a missing one too.
+    # The rows are read back in the order of `predictions`.
     rows_of_board = _parse_csv(_to_csv(predictions))
     is_explained = list(rows_of_board["explanation"].notna())
     if not any(is_explained):
@@ -213,7 +214,7 @@ def _read_member(path: Path) -> bytes:
         SubmissionError: the file is not a readable zip, or does not hold exactly one ``pred.csv``.
         OSError: there is no regular file at `path`.
     """
-    content = None
+    content = None  # stays so if the zip does not hold exactly one pred.csv
     try:
         files.check_file(path)
         with zipfile.ZipFile(path) as archive:

@@ -73,7 +73,7 @@ def write(
 
     readme = folder / README
     old_readme = read_card(readme) if readme.exists() else None
-    contents = {README: model_card.place_section(section, old_readme)}
+    contents = {README: model_card.place_section(section, old_readme)}  # by path
     datasets_without_entries = []
     for dataset, entries in entries_by_dataset.items():
         if not entries:

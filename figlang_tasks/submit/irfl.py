@@ -104,7 +104,7 @@ def _check_one_model(runs: Sequence[Run]) -> None:
 
 
 def _complete_family_name(tasks: Mapping[str, TaskRun]) -> str:
-    """The name in `FAMILIES` of the one family that the runs have tasks of, and all of them.
+    """The family of which the runs have all tasks, by its name in `FAMILIES`; only one may occur.
 
     Args:
         tasks: the tasks of all runs by name.
@@ -140,6 +140,7 @@ def _row_table(model: str, tasks: Sequence[TaskRun], metric: str) -> str:
     Raises:
         SubmissionError: a task lacks answers.
     """
+    # The task of idioms has two columns, its scopes; each other task has one.
     idiom_task, *other_tasks = tasks
     idiom_values = _values_by_scope(idiom_task, metric)
     values = [idiom_values["figurative"], idiom_values["figurative_literal"]]
@@ -149,7 +150,7 @@ def _row_table(model: str, tasks: Sequence[TaskRun], metric: str) -> str:
 
 
 def _values_by_scope(task: TaskRun, metric: str) -> dict[str, float]:
-    """The values of a metric by scope, 0 to 1, counted from the samples.
+    """The values of a metric by scope, 0 to 1, counted from the samples after a check of these.
 
     Raises:
         SubmissionError: not all rows have an answer, or in matching not all have scores.
@@ -158,7 +159,7 @@ def _values_by_scope(task: TaskRun, metric: str) -> dict[str, float]:
     # How many rows some parts have is only inferred, so their number is not checked.
     expected_rows = None if part in tables.INFERRED else tables.ROWS.get(part)
     check_answers(task, expected_rows)
-    if task.task.startswith("irfl_match"):
+    if task.task.startswith("irfl_match"):  # a task of this one of `FAMILIES`
         _check_has_match_scores(task)
     values = {}
     for (name, scope), statistic in task.statistics.items():

@@ -58,7 +58,9 @@ def make_section(runs: Sequence[Run], baseline_sentences: Sequence[str] = ()) ->
 
 
 def _metrics_table(task: TaskRun) -> str:
-    """A Markdown table: a line for each scope, a column for each metric, the main one in bold.
+    """A Markdown table of a task's values: a line for each scope, a column for each metric.
+
+    The name of the main metric is in bold.
 
     Scopes are all rows, and those of the paper's main table. A metric that failed has no column.
     """
@@ -133,6 +135,7 @@ def place_section(section: str, readme: str | None) -> str:
         return readme + _missing_line_ends(readme) + section
     before, _, from_begin = readme.partition(BEGIN)
     _, _, after = from_begin.partition(END)
+    # One mark of each kind, and the end behind the beginning
     is_one_pair = readme.count(BEGIN) == 1 and readme.count(END) == 1 and END in from_begin
     if not is_one_pair:
         raise SubmissionError(

@@ -172,6 +172,19 @@ def test_more_than_two_runs_are_ranked(not_significant: list[str], conclusion: s
     assert ranking.startswith("Ranking on vflute by rank: D 0.30; A 0.50; ")
 
 
+def test_runs_are_not_ranked_if_a_pair_was_not_compared() -> None:
+    differences = []
+    for candidate in "BC":  # nothing is known of B against C
+        value = VALUES[candidate]
+        difference = make_difference(value - 0.5, 0.1, 0.3, 0.0001, candidate=candidate)
+        differences.append(replace(difference, candidate_value=value))
+    sentences = verdicts(adjust_p_values(differences))
+    assert [sentence.partition(" on ")[0] for sentence in sentences] == [
+        "B is better than A",
+        "C is better than A",
+    ]
+
+
 def test_a_part_has_the_name_that_papers_print() -> None:
     difference = make_difference(0.2, 0.1, 0.3, 0.001, name="f1@60_vismet", scope="vismet")
     (sentence,) = verdicts(adjust_p_values([difference]))

@@ -159,6 +159,12 @@ def wrap(text: str, width: int) -> str:
     return "\n".join(_cut(line.rstrip(), width) for line in lines)
 
 
+def unwrap(label: str) -> str:
+    """A text that `wrap` broke into lines, in one line again; what it cut off stays cut off."""
+    # After "_", "/" or "-" `wrap` only adds a line end; elsewhere it stands in place of a blank.
+    return re.sub(r"(?<=[_/-])\n", "", label).replace("\n", " ")
+
+
 def _cut(line: str, width: int) -> str:
     """A line in at most `width` characters, with ``…`` where its end is missing."""
     return line if len(line) <= width else f"{line[: width - 1]}…"

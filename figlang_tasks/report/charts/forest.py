@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Literal, TypeAlias
 
 from figlang_tasks.report.charts.chart import Chart
-from figlang_tasks.report.charts.figure import COLOURS, HALF_WIDTH, MUTED, PHONE_WIDTH
+from figlang_tasks.report.charts.figure import COLOURS, HALF_WIDTH, MUTED, PHONE_WIDTH, unwrap
 from figlang_tasks.report.charts.rows import Mark, Row, RowPanels, draw_rows
+from figlang_tasks.report.difference import Significance
 from figlang_tasks.scoring import Estimate
 
 MINUS = "\N{MINUS SIGN}"
 BETTER = COLOURS[0]
 WORSE = COLOURS[1]
 
-Significance: TypeAlias = Literal["better", "worse"]
 _COLOURS: Mapping[Significance, str] = {"better": BETTER, "worse": WORSE}
 
 _AXIS_LABEL = "difference in points; right: points, p"
@@ -88,16 +86,17 @@ def _largest_absolute(panels: RowPanels) -> float:
 
 
 def _labels_as_titles(panels: RowPanels) -> dict[str, list[Row]]:
-    """The rows by a new title: the label of the row, then the title of its panel (``b − a, f1``).
+    """The panels for a telephone, too narrow for labels beside the rows: they become titles.
 
-    A telephone is too narrow for labels beside the rows, so rows have none.
+    Each row has a panel of its own, with its label and the title of its old panel as the title:
+    ``b − a, f1``, or the label alone if that panel had none. Only rows with the same label in
+    panels of the same title share one.
     """
     rows_by_title: dict[str, list[Row]] = {}
     for panel, rows in panels.items():
         for row in rows:
-            # Undo `wrap`: it only adds a newline after "_", "/" or "-", else the newline replaces
-            # a blank.
-            label = re.sub(r"(?<=[_/-])\n", "", row.label).replace("\n", " ")
-            title = ", ".join(filter(None, (label, panel)))
+            title = unwrap(row.label)
+            if panel:
+                title += f", {panel}"
             rows_by_title.setdefault(title, []).append(replace(row, label=""))
     return rows_by_title

@@ -57,7 +57,7 @@ def interval_chart(
     """
     series = number_series(_drawn_runs(panels), run_order)
     legend = [LegendEntry(run, marker_style(number)) for run, number in series.items()]
-    side_by_side = side_by_side and len(panels) > 1
+    side_by_side = side_by_side and len(panels) > 1  # a single panel has none beside it
     label_width = 26 if full_width else 22
     rows = _interval_rows(panels, series, side_by_side, label_width)
 

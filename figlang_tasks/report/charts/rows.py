@@ -233,7 +233,7 @@ def _draw_mark(axes: Axes, mark: Mark, y: float) -> None:
 
 
 def _label_best_model(axes: Axes, model: Reference, y: float) -> None:
-    """Write the name of a published model beside its mark, on the side that has more room."""
+    """Write ``best: NAME 71.2`` beside the mark of a published model, where there is more room."""
     is_in_left_half = model.value < 50
     axes.annotate(
         f"best: {wrap(model.name, 24)} {model.value:.1f}",

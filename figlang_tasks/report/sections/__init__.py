@@ -65,7 +65,7 @@ def _dataset_sections(
         run_names: all runs of the report.
     """
     sections = [explanation_section(id_prefix, results, run_names)]
-    charts = results[0].benchmark.module("charts")
+    charts = results[0].benchmark.module("charts")  # a dataset is of one benchmark
     if charts is not None:
         for declaration in charts.CHARTS:
             sections.append(declared_section(id_prefix, declaration, results, run_names))

@@ -11,14 +11,13 @@ from loguru import logger
 from figlang_tasks.core.text import csv_text, printable
 from figlang_tasks.report.charts import Chart, difference_row, forest_plot
 from figlang_tasks.report.charts.figure import wrap
-from figlang_tasks.report.charts.forest import MINUS, Significance
+from figlang_tasks.report.charts.forest import MINUS
 from figlang_tasks.report.charts.rows import Row
 from figlang_tasks.report.difference import (
     ALPHA,
     count_tests,
-    is_improvement,
-    is_significant,
     p_text,
+    significance,
 )
 from figlang_tasks.report.sections.layout import Section
 from figlang_tasks.report.sections.task_results import (
@@ -32,7 +31,6 @@ from figlang_tasks.results import comparison, measures
 from figlang_tasks.results.comparability import ComparisonError
 from figlang_tasks.results.comparison import Difference
 from figlang_tasks.results.task_run import Run
-from figlang_tasks.scoring import Estimate
 
 _LABEL_WIDTH = 28  # characters
 
@@ -134,7 +132,7 @@ def _intro(differences: Sequence[Difference]) -> str:
 
 
 def _forest_plot(dataset: str, differences: Sequence[Difference]) -> Chart:
-    """Draw the differences on one dataset.
+    """A chart of the differences on one dataset, which has one task or several.
 
     For two runs it has a row for each metric; for more runs a panel for each metric, with a row
     for each pair of runs.
@@ -142,7 +140,7 @@ def _forest_plot(dataset: str, differences: Sequence[Difference]) -> Chart:
     pairs: set[tuple[str, str]] = set()
     tasks: set[str] = set()
     for difference in differences:
-        pairs.add((difference.baseline, difference.candidate))
+        pairs.add(difference.pair)
         tasks.add(difference.task)
     task_names = short_task_names(tasks)
     panels: dict[str, list[Row]] = {}
@@ -170,13 +168,10 @@ def _row(difference: Difference, label: str) -> Row:
 
     Shares are in percentage points, other metrics on their own scale.
     """
-    estimate = Estimate(difference.difference, difference.low, difference.high)
+    estimate = difference.estimate
     if measures.measure_of(difference.metric).percent:
         estimate = in_percent(estimate)
     test_text = "no test"
     if difference.p_holm is not None:
         test_text = f"p {p_text(difference.p_holm)}"
-    significance: Significance | None = None
-    if is_significant(difference):
-        significance = "better" if is_improvement(difference) else "worse"
-    return difference_row(label, estimate, test_text, significance)
+    return difference_row(label, estimate, test_text, significance(difference))

@@ -160,7 +160,8 @@ def _curves_by_scope(
 ) -> dict[str, list[Estimate]]:
     """F1@t or Acc@t in percent at each of `classification.CURVE_THRESHOLDS`, by scope.
 
-    Only the curve over all rows has intervals, unless it is a mean of the curves of several groups.
+    Only the curve over all rows has intervals, and even that has none if it is a mean of the curves
+    of several groups.
 
     Args:
         declared: the measures of the task, which say its scopes and groups.

@@ -53,7 +53,7 @@ def _metrics_table(results: Sequence[TaskResults]) -> Table:
     """
     metrics = results[0].overall_metrics()
     estimates = _estimates(results)
-    scopes = list(dict.fromkeys([OVERALL, *estimates["scope"]]))
+    scopes = list(dict.fromkeys([OVERALL, *estimates["scope"]]))  # all rows first, each once
     # A metric without a value over all rows has no column.
     estimates = estimates[estimates["metric"].isin(metrics)]
     tasks = [task_results.task for task_results in results]

@@ -67,4 +67,5 @@ def _rules_text(records: Sequence[Record]) -> str:
     readings = count_readings(records)
     if readings is None:
         return ""
+    # `read` holds how many answers each rule read, the most frequent rule first.
     return ", ".join(f"{rule} {count}" for rule, count in readings["read"].items())

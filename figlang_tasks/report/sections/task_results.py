@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from os.path import commonprefix
 from typing import Final
 
@@ -45,6 +46,11 @@ class TaskResults:
     def benchmark(self) -> Benchmark:
         return self.first.benchmark
 
+    @cached_property
+    def _conditions(self) -> list[published.RunConditions]:
+        """What decides whether published values are comparable with each run; it takes time."""
+        return [task_run.conditions for task_run in self.runs.values()]
+
     @property
     def measures_by_name(self) -> dict[str, Measure]:
         """The measures of any run; a run may have one more, of answers that a model has read."""
@@ -60,20 +66,9 @@ class TaskResults:
     def main_metric(self) -> str | None:
         """The metric that stands for the task in charts; None if it is no share of right answers.
 
-        A metric that can be compared between the runs is preferred: all runs have it, and if it
-        depends on explanation scores, one scorer gave them.
+        A metric that can be compared between the runs is preferred.
         """
-        metrics_of_runs = [_overall_metrics(task_run) for task_run in self.runs.values()]
-        shared_metrics: list[str] = []
-        for metric in metrics_of_runs[0]:
-            if all(metric in run_metrics for run_metrics in metrics_of_runs):
-                shared_metrics.append(metric)
-        scorers = {task_run.signature or task_run.scorer for task_run in self.runs.values()}
-        if self.first.has_explanations and len(scorers) > 1:
-            scored_metrics = self.first.metrics_of_explanations
-            shared_metrics = [metric for metric in shared_metrics if metric not in scored_metrics]
-
-        candidates = shared_metrics or self.overall_metrics()
+        candidates = self._shared_metrics() or self.overall_metrics()
         measures_by_name = self.measures_by_name
         metric = measures.headline_metric(candidates, measures_by_name)
         if not metric:  # no run has a value over all rows
@@ -81,6 +76,23 @@ class TaskResults:
         measure = measures_by_name[metric]
         is_share = measure.percent and not measure.is_diagnostic
         return metric if is_share else None
+
+    def _shared_metrics(self) -> list[str]:
+        """The metrics over all rows that can be compared between the runs.
+
+        All runs have them, and if they depend on explanation scores, one scorer gave all scores.
+        """
+        metrics_of_runs = [_overall_metrics(task_run) for task_run in self.runs.values()]
+        shared_metrics: list[str] = []
+        for metric in metrics_of_runs[0]:
+            if all(metric in run_metrics for run_metrics in metrics_of_runs):
+                shared_metrics.append(metric)
+        # A run may name its scorer without the signature, which has the versions.
+        scorers = {task_run.signature or task_run.scorer for task_run in self.runs.values()}
+        if self.first.has_explanations and len(scorers) > 1:
+            scored_metrics = self.first.metrics_of_explanations
+            shared_metrics = [metric for metric in shared_metrics if metric not in scored_metrics]
+        return shared_metrics
 
     def scopes(self) -> list[str]:
         """The scopes in which any metric has a value; the one of all rows first."""
@@ -104,18 +116,21 @@ class TaskResults:
         return percentages
 
     def comparable_metrics(self, full_names: Collection[str]) -> published.ComparableMetrics:
-        """Those of some metrics whose published values are comparable with all runs.
+        """Which of some metrics have published values that are comparable with all runs.
+
+        The result also says why the values of the others are left out.
 
         Args:
             full_names: metrics with their scopes (``f1@60_muse``).
         """
-        conditions = [task_run.conditions for task_run in self.runs.values()]
-        return published.comparable_metrics(self.task, full_names, conditions)
+        return published.comparable_metrics(self.task, full_names, self._conditions)
 
     def references(self, metric: str, scope: str = OVERALL) -> list[Reference]:
         """The published values of a metric in percent; none if not comparable with all runs."""
         name = full_name(metric, scope)
-        comparable, _ = self.comparable_metrics([name])
+        comparable, _ = self.comparable_metrics(
+            [name]
+        )  # the table of metrics says why others are not
         references = []
         for row in published_tables.published_rows(self.task, comparable):
             value = row.values[name].value
