@@ -154,8 +154,7 @@ def load(
     if has_user_rows:
         added_columns["revision"] = [hub.USER_ROWS] * len(rows)
     if with_families:
-        ids = table["id"][:]  # `[:]` makes a list of a column
-        added_columns["family"] = _families(ids, rows)
+        added_columns["family"] = _families(table["id"][:], rows)  # `[:]` makes a list
     table = table.remove_columns("location")
     additions = datasets.Dataset.from_dict(added_columns)
     return datasets.concatenate_datasets([table, additions], axis=1)
