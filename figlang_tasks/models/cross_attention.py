@@ -333,7 +333,7 @@ def load_encoder(encoder: Encoder, trained: bool) -> PreTrainedModel:
         FigLangError: it cannot be loaded, lacks weights, or reads several kinds of input.
     """
     config = load_part(transformers.AutoConfig, encoder)
-    # Configurations of models with several kinds of input have a part for each, and no such size.
+    # CLIP's configuration, say, holds one for texts and one for pictures, and no size of its own.
     if not hasattr(config, "hidden_size"):
         raise FigLangError(
             f"{encoder.name} ({config.model_type}) is not an encoder of one kind of input,"
