@@ -214,7 +214,7 @@ class Blip2Matcher(BlipMatcher):
     """BLIP-2: as BLIP, with query tokens between image and text."""
 
     def _logits(self, image_inputs: Tensors, tokens: Tensors) -> torch.Tensor:
-        """The logits of pairs, [n, 2]."""
+        """The logits of pairs, [n, 2]: no match, match."""
         config = self.model.config
         # With an image token, the model (transformers 5.24) takes the first tokens of a text for
         # places of its queries: it cuts them off the input_ids, and reads their attention_mask as

@@ -90,6 +90,9 @@ class Probe:
 
         Args:
             pictures_and_texts: texts, and keys of pictures (`images.content_key`), of the run.
+
+        Raises:
+            FigLangError: one of them was in the training data.
         """
         keys = list(pictures_and_texts)
         training_digests = set(self.seen).intersection(map(digest, keys))

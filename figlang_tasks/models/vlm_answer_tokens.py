@@ -107,6 +107,9 @@ def first_tokens_of_words(
 
     Each word is tried with and without a space before it.
 
+    Returns:
+        The ids of the tokens for yes, and of those for no, sorted.
+
     Raises:
         ValueError: a word has no such token.
     """

@@ -103,7 +103,10 @@ def dtype_for(dtype: str | torch.dtype | None, device_map: DeviceMap) -> str | t
 
 
 def source(revision: str | None, trust_remote_code: bool, gguf_file: str | None) -> Source:
-    """The arguments by which every ``from_pretrained`` finds the checkpoint's files."""
+    """The arguments by which every ``from_pretrained`` finds the checkpoint's files.
+
+    Without a revision it is ``main``; without a GGUF file there is no such argument.
+    """
     arguments: Source = {
         "revision": str(revision or "main"),
         "trust_remote_code": trust_remote_code,
@@ -330,7 +333,11 @@ def load_model(
     peft: str | None = None,
     **source: Any,
 ) -> PreTrainedModel:
-    """The model on its device, in evaluation mode; adapters are not merged into the weights."""
+    """The model on its device, in evaluation mode; an adapter is not merged into the weights.
+
+    The arguments are those of `FigLangVLM`, but `config` is from `load_config`, `placement` and
+    `dtype` from `placement` and `dtype_for`, and `source` from the function `source`.
+    """
     options: _ModelOptions = {
         "config": config,
         "dtype": dtype,

@@ -58,6 +58,8 @@ class PictureProcessing:
     def set(self, options: Mapping[str, Any]) -> None:
         """Replace the image processor by one with these options, and try it on a picture.
 
+        It also sets `call_options`. Without options nothing is done.
+
         Args:
             options: by keyword, as ``--model_args`` gives them.
 

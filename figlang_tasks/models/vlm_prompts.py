@@ -76,7 +76,7 @@ class ChatTemplate:
         return False  # a model that takes a single picture, or a template that writes none
 
     def render(self, messages: Sequence[Message]) -> str:
-        """The prompt of messages in the form of transformers.
+        """The prompt of messages in the form of transformers, with nothing left out.
 
         Raises:
             ValueError: the template leaves out an image or a text or changes a text, a text

@@ -310,7 +310,7 @@ class Scorer:
     def _state_after(
         self, step: _Step, prompt_length: int, rows: int, count: int, device: torch.device
     ) -> dict[str, Any]:
-        """The keyword arguments of ``generate`` for one step over `count` tokens in each row.
+        """The state of ``generate`` (see `_Step`) for one step over `count` tokens in each row.
 
         Args:
             step: where ``generate`` stands after the prefix.
