@@ -48,10 +48,11 @@ def manifests() -> list[ModelManifest]:
 
 
 def only_words(name: str) -> bool:
-    """Whether the class behind ``--model NAME`` is known to give no scores.
+    """Whether the class behind ``--model NAME`` is known to answer in words alone, without scores.
 
-    That holds for lmms-eval's own classes, and for ours that replace one of them. False for a name
-    that lmms-eval does not know, such as a user's name for an object of a class of theirs.
+    That holds for lmms-eval's own classes, and for ours that replace one of them (``llava``). False
+    for a name that lmms-eval does not know, such as a user's name for an object of a class of
+    theirs.
     """
     from lmms_eval.models import MODEL_REGISTRY_V2
 
@@ -63,11 +64,12 @@ def only_words(name: str) -> bool:
 
 
 def scoring_class(model: object) -> type | None:
-    """The class of a model that may give scores; None if it is known to give none.
+    """The class of a model that may give scores; None if it gives none (`only_words`).
+
+    None also for a name that lmms-eval does not know.
 
     Args:
-        model: an object, or a name after ``--model``. A name that lmms-eval does not know has no
-            class, so None too.
+        model: an object of a model class, or a name after ``--model``.
     """
     from lmms_eval.models import MODEL_REGISTRY_V2
 
@@ -82,11 +84,12 @@ def scoring_class(model: object) -> type | None:
 def reads_text_alone(model: object, model_args: object) -> bool:
     """Whether ``--model`` with these arguments would load a model that sees no pictures.
 
-    False for an object instead of a name, and for a class that does not say.
+    False where that is not known: for an object instead of a name, and for a class that has no
+    method ``reads_text_alone``.
 
     Args:
         model: a name after ``--model``, or an object.
-        model_args: the text after ``--model_args``, or a mapping.
+        model_args: the text after ``--model_args`` ("pretrained=gpt2"), or a mapping.
     """
     from lmms_eval.utils import simple_parse_args_string
 
@@ -95,7 +98,8 @@ def reads_text_alone(model: object, model_args: object) -> bool:
     arguments = model_args or {}
     if isinstance(arguments, str):
         arguments = simple_parse_args_string(arguments)
-    # `FigLangVLM.reads_text_alone`, which reads the checkpoint's configuration
+    # Only `FigLangVLM` has this method: it reads the checkpoint's configuration. `scoring_class` is
+    # None for lmms-eval's own classes, and None does not have it either.
     class_reads_text_alone = getattr(scoring_class(model), "reads_text_alone", None)
     if class_reads_text_alone is None:
         return False
@@ -103,9 +107,9 @@ def reads_text_alone(model: object, model_args: object) -> bool:
 
 
 def padded_pictures(model: object, of_all_processes: bool) -> DocumentIdsByTask:
-    """The documents of which a picture was padded (`FigLangVLM.padded_pictures`), by task.
+    """The numbers of the documents of which a picture was padded with white, by task.
 
-    Empty for a model that pads nothing.
+    `FigLangVLM.padded_pictures` has them. Empty for a model class that pads no pictures.
 
     Args:
         model: the model that answered.
@@ -118,8 +122,9 @@ def padded_pictures(model: object, of_all_processes: bool) -> DocumentIdsByTask:
         return {}
     padded_by_process = [padded]
     if of_all_processes and distributed.is_initialized():
-        padded_by_process *= distributed.get_world_size()
-        distributed.all_gather_object(padded_by_process, padded)  # fills the list
+        # A place for each process; all_gather_object writes that process's documents into it.
+        padded_by_process = [padded] * distributed.get_world_size()
+        distributed.all_gather_object(padded_by_process, padded)
     merged: DocumentIdsByTask = {}
     for documents_by_task in padded_by_process:
         for task, documents in documents_by_task.items():

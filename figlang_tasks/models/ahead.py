@@ -31,8 +31,8 @@ def results_ahead(
 
     Args:
         submit: hands the work on an item to a pool of threads.
-        items: what is worked on.
-        limit: of so many later items the work may have begun, or be done, meanwhile.
+        items: what is worked on; each is taken just before it is submitted.
+        limit: how many later items are submitted, at most, when an item is yielded.
     """
     submitted: deque[tuple[Item, Future[Result]]] = deque()
     try:
@@ -41,6 +41,7 @@ def results_ahead(
             if len(submitted) > limit:
                 first_item, future = submitted.popleft()
                 yield first_item, future.result()
+        # No more items are to come: the last ones follow.
         while submitted:
             first_item, future = submitted.popleft()
             yield first_item, future.result()
@@ -53,7 +54,8 @@ def results_ahead(
 def threads(count: int) -> Iterator[ThreadPoolExecutor]:
     """Yield a pool of threads; wait at the end for work that has begun, and cancel the rest.
 
-    It must have ended, because the next pool uses the same tokenizer, which is for one thread.
+    Work that has begun must end first, because the next pool uses the same tokenizer, which only
+    one thread may use at a time.
     """
     pool = ThreadPoolExecutor(count)
     try:
@@ -79,7 +81,13 @@ class BatchRunner:
     def run(
         self, items: Sequence[Item], step: Callable[[Sequence[Item]], Result]
     ) -> Iterator[tuple[Sequence[Item], Result]]:
-        """Yield each batch with what `step` returns for it, which must not be None.
+        """Yield each batch with what `step` returns for it.
+
+        A batch that runs out of memory is tried again at half its size, which later batches keep.
+
+        Args:
+            items: all items; a batch is the next `size` of them.
+            step: works on a batch. It must not return None, which stands for "out of memory" here.
 
         Raises:
             MemoryError: there is not enough memory for a single item.
@@ -90,7 +98,7 @@ class BatchRunner:
         start = 0
         while start < len(items):
             batch = items[start : start + self.size]
-            result = attempt(partial(step, batch))
+            result = attempt(partial(step, batch))  # None if memory ran out
             if result is not None:
                 yield batch, result
                 start += len(batch)

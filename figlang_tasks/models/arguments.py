@@ -23,7 +23,8 @@ def check_arguments(
     Args:
         name: the name after ``--model``, for messages.
         model_class: the class, whose signature holds the valid arguments.
-        unknown: names that are not in that signature.
+        unknown: names that the user gave and that are not in that signature; all are refused, but
+            for lmms-eval's own ``max_batch_size``.
         flags: values of the arguments that switch something, by name.
         also_valid: ends the list of valid arguments, such as "; of the image processor: size".
     """
@@ -56,15 +57,19 @@ def require_checkpoint(name: str, pretrained: object) -> None:
     """Refuse a checkpoint that is not given, or that is a path without a folder.
 
     The libraries would take such a path for an id of the hub, and say that the hub does not have
-    it.
+    it. Whether the hub has NAME or OWNER/NAME is not looked up here.
+
+    Args:
+        name: the name after ``--model``, for messages.
+        pretrained: what ``--model_args`` says; None or "" if it is not given.
     """
     checkpoint = str(pretrained or "")
     if not checkpoint:
         raise FigLangError(
             f"{name}: the model is missing: --model_args pretrained=<hub id or folder>"
         )
-    is_hub_id = checkpoint.count("/") <= 1 and not checkpoint.startswith((".", "/", "~"))
-    if not is_hub_id and not Path(checkpoint).is_dir():
+    may_be_hub_id = checkpoint.count("/") <= 1 and not checkpoint.startswith((".", "/", "~"))
+    if not may_be_hub_id and not Path(checkpoint).is_dir():
         raise FigLangError(
             f"{name}: there is no folder {checkpoint} (pretrained=); an id of the hub is NAME or"
             " OWNER/NAME"

@@ -34,12 +34,12 @@ class ModelBase(lmms):
         self._world_size = self.accelerator.num_processes
 
     def clean(self) -> None:
-        """Let go of the model.
+        """Delete the attributes that hold the model, so that its memory is freed.
 
         lmms-eval 0.7.3 calls this when all requests are answered. Its own `clean` deletes only
-        attributes that are a ``torch.nn.Module``; these two hold one inside, and would keep it in
-        memory.
+        attributes that are a ``torch.nn.Module``.
         """
+        # Where a class of ours has one of these, it is an object with a Module inside.
         for attribute in ("network", "scorer"):
             self.__dict__.pop(attribute, None)
         super().clean()
@@ -87,11 +87,15 @@ class Offline(ModelBase):
 
     # Any: a Task of lmms-eval has attributes that its types do not name
     def task(self, request: Instance) -> Any:
-        """The task object of lmms-eval that made a request."""
+        """The task object of lmms-eval that made a request.
+
+        The arguments of a request end in (..., task's name, split). Among the others is a method of
+        the task object, such as ``doc_to_visual``, and a method knows its object.
+        """
         task_name: str = request.args[-2]
         for argument in request.args:
             if isinstance(argument, MethodType) and isinstance(argument.__self__, Task):
                 self._tasks[task_name] = argument.__self__
         # From the second round on, an agentic request of lmms-eval 0.7.3 holds no method of its
-        # task: the first round has left it here.
+        # task. Then this is the object that the request of the first round has left here.
         return self._tasks[task_name]

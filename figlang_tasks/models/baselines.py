@@ -21,7 +21,10 @@ from figlang_tasks.models.base import Offline
 from figlang_tasks.models.requests import Document, SimpleArguments
 
 ChanceAnswers: TypeAlias = Callable[[Document], tuple[Mapping[str, str], str]]
-"""``(document) -> (the possible answers by label, the label that is right)``."""
+"""``(document) -> (the possible answers by label, the label that is right)``.
+
+For example ``({"A": "(A) cat", "B": "(B) dog"}, "B")``.
+"""
 
 
 class Random(Offline):
@@ -47,7 +50,7 @@ class Random(Offline):
         """A random answer, or random scores if the request asks for scores."""
         _, generation_kwargs, doc_to_visual, doc_id, name, split = SimpleArguments.of(request)
         task = self.task(request)
-        doc = task.dataset_no_image[split][doc_id]
+        doc = task.dataset_no_image[split][doc_id]  # without pictures, which take time to decode
         generator = random.Random(f"{self._seed}/{name}/{doc_id}")
         score_request = score_requests.score_request(generation_kwargs, doc)
         if score_request is None:
@@ -55,9 +58,9 @@ class Random(Offline):
             return answer_by_label[generator.choice(sorted(answer_by_label))]
 
         count = len(score_request.candidates)
-        if not count:  # a request of kind match has one score for each picture
-            pictures = doc_to_visual(self.task_dict[name][split][doc_id])
-            count = len(pictures or ())
+        if not count:  # a request of kind match: it has one score for each picture
+            doc_with_pictures = self.task_dict[name][split][doc_id]
+            count = len(doc_to_visual(doc_with_pictures) or ())
         return score_requests.answer([generator.random() for _ in range(count)])
 
 
@@ -79,13 +82,13 @@ class Majority(Offline):
         return [self._answer(request) for request in requests]
 
     def _answer(self, request: Instance) -> str:
-        """The answer to a document that has the majority's label."""
+        """This document's answer under the label that most documents of the split have."""
         arguments = SimpleArguments.of(request)
         split = arguments.split
         task = self.task(request)
         docs = task.dataset_no_image[split]
         chance_answers = chance_answers_of(task)
-        if (task, split) not in self._majority_labels:
+        if (task, split) not in self._majority_labels:  # counted once for each split
             label_counts = Counter(_right_label(chance_answers, doc) for doc in docs)
             # max takes the first of several: sorted puts them in alphabetical order
             majority_label = max(sorted(label_counts), key=label_counts.__getitem__)
@@ -102,8 +105,13 @@ def _right_label(chance_answers: ChanceAnswers, doc: Document) -> str:
 def chance_answers_of(task: Any) -> ChanceAnswers:
     """The function ``chance_answers`` of the module that holds the functions of a task.
 
+    It is looked for in the module of ``process_results``, then in that of ``doc_to_text``.
+
+    Args:
+        task: a task object of lmms-eval.
+
     Raises:
-        FigLangError: the module has no such function.
+        FigLangError: no such module has such a function.
     """
     # --predict_only of lmms-eval 0.7.3 takes process_results away from a task; doc_to_text stays.
     modules: list[str] = []
@@ -116,8 +124,9 @@ def chance_answers_of(task: Any) -> ChanceAnswers:
         chance_answers = getattr(sys.modules.get(module), "chance_answers", None)
         if chance_answers is not None:
             return chance_answers
+    module_of_scoring = modules[0] if modules else "the module of its scoring"
     raise FigLangError(
         f"figlang_tasks: task {task.config.task} does not declare its possible answers:"
-        f" {modules[0] if modules else 'the module of its scoring'} has no function"
+        f" {module_of_scoring} has no function"
         " chance_answers(doc) (see figlang_tasks.models.baselines)"
     )

@@ -24,25 +24,29 @@ class LoadingInfo(TypedDict):
 def loading(name: str, part: str, checkpoint: str) -> Iterator[None]:
     """Turn any exception raised inside into one `FigLangError` with a remedy.
 
-    Inside, a checkpoint is loaded, and its own code may run. Nothing is downloaded inside if the
-    hub refuses the checkpoint, or cannot be reached: then only the cache can have it.
+    Inside, a checkpoint is loaded, and its own code may run. The hub is asked for the checkpoint
+    before. If it refuses, or cannot be reached, nothing is downloaded inside: only the cache can
+    have the checkpoint then.
 
     Args:
         name: the name after ``--model``, for the message.
         part: what is loaded, such as "the model".
         checkpoint: hub id or folder.
     """
-    hub_error = None if os.path.isdir(checkpoint) else hub.refusal(checkpoint, "model")
+    hub_error = None  # also where the hub gives the checkpoint
+    if not os.path.isdir(checkpoint):
+        hub_error = hub.refusal(checkpoint, "model")
     try:
         with hub.downloading_nothing() if hub_error else nullcontext():
             yield
     except FigLangError:
         raise
     except Exception as raised:
-        # With downloads off, the library says only that a file is not in the cache (OSError); the
-        # hub has said why.
-        is_missing_file = isinstance(raised, OSError)
-        error = hub_error if hub_error is not None and is_missing_file else raised
+        error = raised
+        if hub_error is not None and isinstance(raised, OSError):
+            # With downloads off, the library says only that a file is not in the cache; the hub has
+            # said why.
+            error = hub_error
         cause = " ".join(str(error).split())
         remedy = _remedy(error, cause, is_from_hub=error is hub_error)
         raise FigLangError(
@@ -52,7 +56,15 @@ def loading(name: str, part: str, checkpoint: str) -> Iterator[None]:
 
 
 def _remedy(error: Exception, cause: str, is_from_hub: bool) -> str:
-    """What a user can do about an error while a checkpoint is loaded."""
+    """What a user can do about an error while a checkpoint is loaded, without a full stop.
+
+    Several rules may fit; the first one decides.
+
+    Args:
+        error: why the checkpoint cannot be loaded.
+        cause: the error's message on one line.
+        is_from_hub: whether the error is the hub's own, from before the checkpoint was loaded.
+    """
     if "trust_remote_code" in cause:
         return "If you trust that code, add trust_remote_code=True"
     if isinstance(error, ImportError):
@@ -75,10 +87,15 @@ def _remedy(error: Exception, cause: str, is_from_hub: bool) -> str:
 
 
 def commit_of(pretrained: str, revision: str | None) -> str | None:
-    """The hub's commit of a checkpoint that has been loaded; None for a folder."""
+    """The hub's commit of a checkpoint that has been loaded; None for a folder.
+
+    The cache of the hub keeps files under the commit: ``.../snapshots/COMMIT/config.json``.
+    """
     from transformers.utils.hub import cached_file, extract_commit_hash
 
-    return extract_commit_hash(cached_file(pretrained, "config.json", revision=revision), None)
+    config_path = cached_file(pretrained, "config.json", revision=revision)
+    # `commit_hash`: a commit that is known already; the function would only hand it back.
+    return extract_commit_hash(config_path, commit_hash=None)
 
 
 def require_weights(name: str, pretrained: str, model: object, loading_info: LoadingInfo) -> None:

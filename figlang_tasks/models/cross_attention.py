@@ -143,14 +143,16 @@ def transport_loss(texts: Tensor, pictures: Tensor) -> Tensor:
     Cost is the squared Euclidean distance, and each row weighs 1/batch. With such weights a best
     plan is a permutation (Birkhoff), so the assignment problem's solution is exact; the paper
     approximates it by geomloss's Sinkhorn, with settings that it does not name. Gradients go
-    through the costs alone, as the paper says.
+    through the costs alone, as the paper says. The loss is that cost divided by batch**2.
 
     Args:
         texts, pictures: features, [batch, width].
     """
-    costs = (texts[:, None] - pictures[None]).square().sum(dim=-1)
+    costs = (texts[:, None] - pictures[None]).square().sum(dim=-1)  # [batch, batch]
     rows, columns = linear_sum_assignment(costs.detach().double().cpu().numpy())
-    return costs[rows, columns].mean() / len(costs) ** 2
+    # Each of the pairs moves the weight 1/batch, so that the cost of the plan is their mean.
+    plan_cost = costs[rows, columns].mean()
+    return plan_cost / len(costs) ** 2
 
 
 # --- the network ---
@@ -189,11 +191,11 @@ class CrossAttention(nn.Module):
         self.attention = None
         if settings.modality == "both":
             layer = nn.TransformerDecoderLayer(
-                settings.width,
-                settings.heads,
-                4 * settings.width,
-                settings.dropout,
-                "gelu",
+                d_model=settings.width,
+                nhead=settings.heads,
+                dim_feedforward=4 * settings.width,
+                dropout=settings.dropout,
+                activation="gelu",
                 batch_first=True,
             )
             self.attention = nn.TransformerDecoder(layer, settings.layers)
@@ -207,11 +209,11 @@ class CrossAttention(nn.Module):
             self.processor = load_part(transformers.AutoImageProcessor, image_encoder)
 
     def forward(self, examples: Sequence[Example]) -> tuple[Tensor, list[Tensor]]:
-        """Classify a batch.
+        """The logits of the labels of a batch, and the features of what is read.
 
         Returns:
-            The logits [batch, 2] of the labels, and the features [batch, width] of what is read:
-            texts, pictures, or both in this order.
+            The logits, [batch, 2]; and a list of features, [batch, width] each: those of the texts,
+            of the pictures, or of both in this order.
         """
         features: list[Tensor] = []
         if self.text_mlp is not None:
@@ -220,13 +222,19 @@ class CrossAttention(nn.Module):
         if self.image_mlp is not None:
             pictures = self._read_pictures([example.picture() for example in examples])
             features.append(pictures.mean(dim=1))
-        if self.attention is None:
+        if self.attention is None:  # one kind of input, and so one entry of features
             return self.classifier(features[0]), features
-        attended = self.attention(texts, pictures, tgt_key_padding_mask=~mask)
+        # torch's mask is True for padding, ours for the tokens of a text.
+        attended = self.attention(tgt=texts, memory=pictures, tgt_key_padding_mask=~mask)
         return self.classifier(_mean_of_tokens(attended, mask)), features
 
     def _read_texts(self, texts: Sequence[str]) -> tuple[Tensor, Tensor]:
-        """The states of texts [batch, tokens, width], and which tokens are no padding."""
+        """The states of texts, and a mask of their tokens.
+
+        Returns:
+            The states, [batch, tokens, width]; and the mask, bool [batch, tokens], which is False
+            for padding.
+        """
         assert self.tokenizer is not None and self.text is not None and self.text_mlp is not None
         tokens = self.tokenizer(
             list(texts),
@@ -239,7 +247,7 @@ class CrossAttention(nn.Module):
         return states, tokens["attention_mask"].bool()
 
     def _read_pictures(self, pictures: Sequence[Image.Image]) -> Tensor:
-        """The states of pictures [batch, patches, width]."""
+        """The states of pictures, [batch, patches, width]."""
         assert self.processor is not None and self.image is not None and self.image_mlp is not None
         rgb_pictures = [picture.convert("RGB") for picture in pictures]
         inputs = self.processor(images=rgb_pictures, return_tensors="pt")
@@ -288,7 +296,7 @@ EncoderInput: TypeAlias = Literal["text", "image"]
 
 
 def encoders_of(settings: Settings) -> dict[EncoderInput, Encoder]:
-    """The encoders that are used, by what they read."""
+    """The encoders that the settings' modality uses: under "text", under "image", or both."""
     encoders: dict[EncoderInput, Encoder] = {}
     if settings.modality in ("both", "text"):
         encoders["text"] = Encoder(settings.text_encoder, settings.text_revision)
@@ -316,10 +324,16 @@ def load_part(loader: Loader, encoder: Encoder, **options: Any) -> Any:
 def load_encoder(encoder: Encoder, trained: bool) -> PreTrainedModel:
     """An encoder with the weights of its checkpoint, or with random ones.
 
+    Args:
+        encoder: the checkpoint.
+        trained: whether to load the checkpoint's weights; otherwise only its configuration is
+            loaded, and the weights are random.
+
     Raises:
         FigLangError: it cannot be loaded, lacks weights, or reads several kinds of input.
     """
     config = load_part(transformers.AutoConfig, encoder)
+    # CLIP's configuration, say, holds one for texts and one for pictures, and no size of its own.
     if not hasattr(config, "hidden_size"):
         raise FigLangError(
             f"{encoder.name} ({config.model_type}) is not an encoder of one kind of input,"

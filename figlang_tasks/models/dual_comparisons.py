@@ -50,7 +50,10 @@ class Comparison:
         return [Pair(image_key, text) for image_key in self.image_keys for text in self.texts]
 
     def answer(self, scores: Sequence[float]) -> str:
-        """The answer to the request by the scores of its pairs.
+        """The answer to the request, such as ``{"scores": [0.31, 0.27]}``.
+
+        Args:
+            scores: of the pairs, in the order of `pairs`.
 
         Raises:
             CLIPError: a score is NaN or infinite.
@@ -64,7 +67,14 @@ class Comparison:
 def read_comparison(
     request: SimpleArguments, doc: Document
 ) -> tuple[Comparison, list[Image.Image]]:
-    """What a score request compares, and its images in RGB.
+    """What a score request compares, and its images in RGB, in the order of their keys.
+
+    A request of kind ``match`` compares its text with each of its images, one of kind
+    ``candidates`` its one image with each of the candidates.
+
+    Args:
+        request: the arguments of the request.
+        doc: its document, with pictures.
 
     Raises:
         CLIPError: the request has no image, several images with several texts, or a text that is
@@ -88,6 +98,7 @@ def read_comparison(
             f"figlang_clip: {row}: its text contains <image>, which this model does not use."
             " Give the task a block only_scores in lmms_eval_specific_kwargs"
         )
+    # The candidates are empty for kind match, and never for kind candidates.
     texts = score_request.candidates or (request.context,)
     return Comparison(row, image_keys, texts), images
 
@@ -102,13 +113,16 @@ def _rgb(image: Image.Image) -> Image.Image:
 def with_errors_naming_rows(
     step: Callable[[Sequence[_Item]], _Result], row_of: Callable[[_Item], str]
 ) -> Callable[[Sequence[_Item]], _Result]:
-    """`step`, which works on a batch, with errors that name the row of the item at fault.
+    """Wrap `step`, which works on a batch, so that its errors name the row of the item at fault.
 
     An error for want of memory passes as it is: `BatchRunner` halves the batch.
 
     Args:
         step: works on a batch of items.
         row_of: says which row an item is of, for the message.
+
+    Returns:
+        A function that does what `step` does, but raises a `CLIPError` where `step` fails.
     """
 
     def named_step(items: Sequence[_Item]) -> _Result:
@@ -132,9 +146,14 @@ def with_errors_naming_rows(
 def _items_at_fault(
     step: Callable[[Sequence[_Item]], object], items: Sequence[_Item], error: Exception
 ) -> tuple[Sequence[_Item], Exception]:
-    """The first item of a batch for which `step` fails alone, with its error.
+    """The first item of a batch for which `step` fails alone, as a list of one, with its error.
 
-    If it fails for none alone, the whole batch with the error of the batch.
+    If `step` fails for none alone, the whole batch with the error of the batch.
+
+    Args:
+        step: works on a batch.
+        items: a batch for which it failed.
+        error: the error of the batch.
     """
     if len(items) > 1:
         for item in items:

@@ -42,14 +42,12 @@ from .checkpoints import commit_of
 from .dual_comparisons import (
     CLIPError,
     Comparison,
-    Pair,
     read_comparison,
-    row_of_image,
-    row_of_pair,
     row_of_text,
     with_errors_naming_rows,
 )
-from .dual_networks import Floats, Matcher, Network, load
+from .dual_networks import Floats, Matcher, load
+from .dual_queues import ImageEncoder, PairMatcher
 from .requests import SimpleArguments
 
 AUTO_BATCH = 64
@@ -148,7 +146,7 @@ class FigLangCLIP(ModelBase):
                 f"{type(network.model).__name__} has no features of a picture alone:"
                 " use a dual encoder"
             )
-        encoder = _ImageEncoder(network, self.images)
+        encoder = ImageEncoder(network, self.images)
         for comparison, pictures in self._read_all(requests):
             encoder.add(comparison, pictures)
             if len(encoder.waiting) >= self.images.size:
@@ -160,20 +158,21 @@ class FigLangCLIP(ModelBase):
         encode_texts = with_errors_naming_rows(
             network.text_features, partial(row_of_text, comparisons)
         )
-        sorted_texts = self._longest_first(comparisons)
-        for texts, features in self.texts.run(sorted_texts, encode_texts):
+        text_lengths = self._text_lengths(comparisons)
+        self._log_cut_texts(comparisons, text_lengths)
+        for texts, features in self.texts.run(_longest_first(text_lengths), encode_texts):
             text_features.update(zip(texts, features, strict=True))
         return Features(comparisons, encoder.features, text_features)
 
     def _match_all(self, network: Matcher, requests: Sequence[SimpleArguments]) -> list[str]:
         """Answer score requests by a matching head, which sees each distinct pair once."""
-        matches = _PairMatcher(network, self.images, self.pairs)
+        matches = PairMatcher(network, self.images, self.pairs)
         for comparison, pictures in self._read_all(requests):
             matches.add(comparison, pictures)
             if len(matches.waiting) >= self.pairs.size:
                 matches.match_waiting()
         matches.match_waiting()
-        self._longest_first(matches.comparisons)  # logs how many texts were cut
+        self._log_cut_texts(matches.comparisons, self._text_lengths(matches.comparisons))
         answers: list[str] = []
         for comparison in matches.comparisons:
             scores = [matches.scores[pair] for pair in comparison.pairs()]
@@ -192,9 +191,13 @@ class FigLangCLIP(ModelBase):
                 return pool.submit(self._read, request)
 
             is_bar_hidden = self.rank != 0
-            with closing(results_ahead(read, requests, THREADS)) as read_requests:
+            # Closed also if the caller fails: reading that has not begun is then cancelled.
+            with closing(results_ahead(read, requests, limit=THREADS)) as read_requests:
                 for _, (comparison, pictures) in tqdm(
-                    read_requests, "Model Responding", len(requests), disable=is_bar_hidden
+                    read_requests,
+                    desc="Model Responding",
+                    total=len(requests),
+                    disable=is_bar_hidden,
                 ):
                     # Equal texts of several requests are kept in memory once.
                     texts = [distinct_texts.setdefault(text, text) for text in comparison.texts]
@@ -205,124 +208,36 @@ class FigLangCLIP(ModelBase):
         doc = self.task_dict[request.task][request.split][request.doc_id]
         return read_comparison(request, doc)
 
-    def _longest_first(self, comparisons: Sequence[Comparison]) -> list[str]:
-        """The distinct texts of all comparisons, the longest first, so that batches pad little.
-
-        The log says how many of them the model cuts.
-        """
+    def _text_lengths(self, comparisons: Sequence[Comparison]) -> dict[str, int]:
+        """The number of tokens of each distinct text of all comparisons, before it is cut."""
         texts: dict[str, None] = {}  # an ordered set
         for comparison in comparisons:
             texts.update(dict.fromkeys(comparison.texts))
-        lengths = self.network.lengths(list(texts)) if texts else []
+        if not texts:
+            return {}
+        return dict(zip(texts, self.network.lengths(list(texts)), strict=True))
+
+    def _log_cut_texts(
+        self, comparisons: Sequence[Comparison], text_lengths: Mapping[str, int]
+    ) -> None:
+        """Log how many pairs are compared, and how many of their texts the model cuts."""
         limit = self.network.limit
-        cut_count = sum(length > limit for length in lengths)
+        cut_count = sum(length > limit for length in text_lengths.values())
         pair_count = sum(len(comparison.pairs()) for comparison in comparisons)
         logger.log(
             "WARNING" if cut_count else "INFO",
-            f"figlang_clip: {pair_count} pairs of image and text; {cut_count} of {len(texts)} texts"
-            f" cut to {limit} tokens",
+            f"figlang_clip: {pair_count} pairs of image and text; {cut_count} of"
+            f" {len(text_lengths)} texts cut to {limit} tokens",
         )
-        # Sorted by the text too, so that the order of the requests does not decide what shares a
-        # batch.
-        lengths_and_texts = sorted(zip(lengths, texts, strict=True), reverse=True)
-        return [text for _, text in lengths_and_texts]
 
 
-class _ImageEncoder:
-    """Encodes each distinct image of the comparisons once, and lets go of it.
+def _longest_first(text_lengths: Mapping[str, int]) -> list[str]:
+    """The texts in the order of their lengths, the longest first, so that batches pad little.
 
-    Attributes:
-        comparisons: those that were added.
-        features: float32 [width], by the key of an image.
-        waiting: images that are not encoded yet, by key.
+    Texts of one length are sorted too, so that the order of the requests does not decide what
+    shares a batch.
     """
-
-    def __init__(self, network: Network, batch_runner: BatchRunner) -> None:
-        self._network = network
-        self._batch_runner = batch_runner
-        self.comparisons: list[Comparison] = []
-        self.features: dict[str, Floats] = {}
-        self.waiting: dict[str, Image.Image] = {}
-
-    def add(self, comparison: Comparison, images: Sequence[Image.Image]) -> None:
-        """Let the images of a comparison wait, unless they were encoded before."""
-        self.comparisons.append(comparison)
-        for image_key, image in zip(comparison.image_keys, images, strict=True):
-            if image_key not in self.features:
-                self.waiting[image_key] = image
-
-    def encode_waiting(self) -> None:
-        """Encode the images that wait."""
-        step = with_errors_naming_rows(self._encode, partial(row_of_image, self.comparisons))
-        for image_keys, features in self._batch_runner.run(list(self.waiting), step):
-            self.features.update(zip(image_keys, features, strict=True))
-        self.waiting.clear()
-
-    def _encode(self, image_keys: Sequence[str]) -> Floats:
-        """The features of a batch."""
-        return self._network.image_features([self.waiting[key] for key in image_keys])
-
-
-class _PairMatcher:
-    """Matches each distinct pair of the comparisons once, and lets go of its image.
-
-    Attributes:
-        comparisons: those that were added.
-        scores: by pair.
-        waiting: the image of each pair that is not matched yet.
-    """
-
-    def __init__(
-        self, network: Matcher, image_runner: BatchRunner, pair_runner: BatchRunner
-    ) -> None:
-        self._network = network
-        self._image_runner = image_runner
-        self._pair_runner = pair_runner
-        self.comparisons: list[Comparison] = []
-        self.scores: dict[Pair, float] = {}
-        self.waiting: dict[Pair, Image.Image] = {}
-
-    def add(self, comparison: Comparison, images: Sequence[Image.Image]) -> None:
-        """Let the pairs of a comparison wait, unless they were matched before."""
-        self.comparisons.append(comparison)
-        image_by_key = dict(zip(comparison.image_keys, images, strict=True))
-        for pair in comparison.pairs():
-            if pair not in self.scores:
-                self.waiting[pair] = image_by_key[pair.image_key]
-
-    def match_waiting(self) -> None:
-        """Match the pairs that wait; an image is looked at once for all of its pairs."""
-        image_by_key = {pair.image_key: image for pair, image in self.waiting.items()}
-
-        def look(image_keys: Sequence[str]) -> Mapping[str, torch.Tensor]:
-            """What the model needs of a batch of images."""
-            return self._network.look([image_by_key[key] for key in image_keys])
-
-        named_look = with_errors_naming_rows(look, partial(row_of_image, self.comparisons))
-        for image_keys, image_inputs in self._image_runner.run(list(image_by_key), named_look):
-            pairs = [pair for pair in self.waiting if pair.image_key in image_keys]
-            match = partial(self._match, image_keys, image_inputs)
-            named_match = with_errors_naming_rows(match, partial(row_of_pair, self.comparisons))
-            for matched_pairs, scores in self._pair_runner.run(pairs, named_match):
-                self.scores.update(zip(matched_pairs, scores, strict=True))
-        self.waiting.clear()
-
-    def _match(
-        self,
-        image_keys: Sequence[str],
-        image_inputs: Mapping[str, torch.Tensor],
-        pairs: Sequence[Pair],
-    ) -> list[float]:
-        """The scores of a batch of pairs.
-
-        Args:
-            image_keys: the images that were looked at.
-            image_inputs: what the model needs of them, in their order.
-            pairs: of these images.
-        """
-        indices = [image_keys.index(pair.image_key) for pair in pairs]
-        texts = [pair.text for pair in pairs]
-        return self._network.match(image_inputs, indices, texts)
+    return sorted(text_lengths, key=lambda text: (text_lengths[text], text), reverse=True)
 
 
 @dataclass(frozen=True)
@@ -367,9 +282,10 @@ class Features:
 
 
 def _cosines(images: Floats, texts: Floats) -> Sequence[float]:
-    """The cosines of normalised features.
+    """The cosines of normalised features: of one image with each text, or of each with one text.
 
     Row by row rather than by a matrix product: equal features must give equal scores, wherever they
     stand.
     """
+    # One of the two is [1, width]: numpy repeats it for the rows of the other.
     return (images * texts).sum(axis=1).tolist()

@@ -54,7 +54,7 @@ class Network:
         self._device = device
         self._model_type: str = model.config.model_type
         self.limit = self._text_limit()
-        if isinstance(self, Matcher):
+        if isinstance(self, Matcher):  # its models have no features of a text alone
             read_text = model.forward
         else:
             read_text = model.get_text_features
@@ -62,7 +62,7 @@ class Network:
         self._takes_token_types = "token_type_ids" in text_parameters
 
     def _text_limit(self) -> int:
-        """The most tokens of a text that tokenizer and model take."""
+        """The most tokens of a text that both the tokenizer and the model take."""
         limits = [self.processor.tokenizer.model_max_length]
         # The text_config of BLIP-2 is that of a language model, which plays no part here.
         config = self.model.config
@@ -99,7 +99,7 @@ class Network:
             return self._normalised(features, len(texts))
 
     def _pixels(self, images: Sequence[Image.Image]) -> dict[str, torch.Tensor]:
-        """The model's inputs for images."""
+        """The tensors of images on the device: the model's arguments, such as ``pixel_values``."""
         # The whole processor wherever it takes images alone: its own defaults stand above those of
         # its image processor. That of ViLT needs a text too.
         processor = self.processor
@@ -108,7 +108,10 @@ class Network:
         return self._moved(processor(images=list(images), return_tensors="pt"))
 
     def _tokens(self, texts: Sequence[str]) -> dict[str, torch.Tensor]:
-        """The model's inputs for texts."""
+        """The tensors of texts on the device: the model's arguments, such as ``input_ids``.
+
+        Texts are cut to `limit`.
+        """
         inputs = self.processor.tokenizer(
             [without_surrogates(text) for text in texts],
             padding="max_length" if self._model_type in _PADDED_TO_MAXIMUM else True,
@@ -124,12 +127,20 @@ class Network:
         """The inputs on the device; numbers with a fraction get the dtype of the weights."""
         moved: dict[str, torch.Tensor] = {}
         for name, tensor in inputs.items():
-            dtype = self.model.dtype if tensor.is_floating_point() else None
+            dtype = self.model.dtype if tensor.is_floating_point() else None  # None: as it is
             moved[name] = tensor.to(self._device, dtype)
         return moved
 
     def _normalised(self, features: torch.Tensor | ModelOutput, count: int) -> Floats:
-        """Features of length 1, float32 [count, width]."""
+        """Features scaled to length 1, float32 [count, width].
+
+        Args:
+            features: what the model's ``get_image_features`` or ``get_text_features`` returned.
+            count: the number of images or texts that were given.
+
+        Raises:
+            ValueError: there is not one row of features for each of them.
+        """
         # transformers 4 returns the features, transformers 5 puts them into an output with others.
         if not isinstance(features, torch.Tensor):
             features = features.pooler_output
@@ -146,7 +157,7 @@ class Matcher(Network):
     """A model that looks at image and text together, and scores how well they match (ViLT)."""
 
     def look(self, images: Sequence[Image.Image]) -> dict[str, torch.Tensor]:
-        """What the model needs of each image, [n, ...]."""
+        """What `match` needs of each image, [n, ...]; done once for all texts of an image."""
         return self._pixels(images)
 
     def match(
@@ -203,14 +214,16 @@ class Blip2Matcher(BlipMatcher):
     """BLIP-2: as BLIP, with query tokens between image and text."""
 
     def _logits(self, image_inputs: Tensors, tokens: Tensors) -> torch.Tensor:
-        """The logits of pairs, [n, 2]."""
+        """The logits of pairs, [n, 2]: no match, match."""
         config = self.model.config
         # With an image token, the model (transformers 5.24) takes the first tokens of a text for
-        # places of its queries, and cuts them off. As many are put before the text.
+        # places of its queries: it cuts them off the input_ids, and reads their attention_mask as
+        # that of the queries. So as many places are put before the text. 1 in the mask says that
+        # the queries are seen; among the input_ids any number would do.
         if config.image_token_index is not None:
-            query_places = (config.num_query_tokens, 0)
+            before_and_after = (config.num_query_tokens, 0)
             tokens = {
-                name: functional.pad(tokens[name], query_places, value=1)
+                name: functional.pad(tokens[name], before_and_after, value=1)
                 for name in ("input_ids", "attention_mask")
             }
         output = self.model(**image_inputs, **tokens, use_image_text_matching_head=True)
@@ -269,16 +282,19 @@ def load(
 def _model_class(config: PretrainedConfig) -> type[PreTrainedModel] | None:
     """The class of transformers that loads the model; None if it cannot score pairs.
 
-    A checkpoint with code of its own may turn out to be no dual encoder: that is seen only when it
-    runs.
+    It is the matching head (`RETRIEVAL_CLASSES`), else the checkpoint's own code, else the class of
+    the dual encoder, which has ``get_image_features`` and ``get_text_features``. A checkpoint with
+    code of its own may turn out to be no dual encoder: that is seen only when it runs.
     """
     if config.model_type in RETRIEVAL_CLASSES:
         name = RETRIEVAL_CLASSES[config.model_type]
         if name not in (config.architectures or []):
             return None
         return getattr(transformers, name)
+    # `auto_map` names the classes of a checkpoint that has code of its own.
     if "AutoModel" in getattr(config, "auto_map", {}):
         return transformers.AutoModel
+    # None if transformers does not know the configuration; then it lacks both methods too.
     model_class = transformers.MODEL_MAPPING.get(type(config), None)
     for method in ("get_image_features", "get_text_features"):
         if not hasattr(model_class, method):

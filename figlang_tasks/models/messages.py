@@ -40,7 +40,13 @@ def each_image_alone(messages: Sequence[Message], image_type: str) -> list[list[
 def _with_one_image(
     messages: Sequence[Message], image: MessagePart, image_type: str
 ) -> list[Message]:
-    """A copy of the conversation without all images but one."""
+    """A copy of the conversation that keeps one of its images, and leaves out the others.
+
+    Args:
+        messages: the conversation.
+        image: the image to keep, a part of one of the messages.
+        image_type: the type of a part that is an image.
+    """
     copies: list[Message] = []
     for message in messages:
         content: list[MessagePart] = []

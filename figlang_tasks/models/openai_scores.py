@@ -18,11 +18,10 @@ says how often. A refusal of the server is the answer to a request, and a wrong 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import takewhile
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lmms_eval.api.instance import GenerationResult, Instance, TokenCounts
@@ -99,7 +98,7 @@ class FigLangOpenAI(OpenAICompatible):
         self._retrying_client = self.client.with_options(max_retries=retries)
 
     def generate_until(self, requests: list[Instance]) -> list[GenerationResult]:
-        """Answer the requests, in their order."""
+        """Answer the requests, in their order: score requests here, others by lmms-eval's class."""
         score_indices: list[int] = []
         word_indices: list[int] = []
         for index, request in enumerate(requests):
@@ -122,7 +121,11 @@ class FigLangOpenAI(OpenAICompatible):
         """The answers to the score requests at some indices, by index.
 
         Where one fails, no further ones are sent. Those that are on their way are awaited and
-        handed on, since they are paid for.
+        handed to `on_answer`, since they are paid for; then the failure is raised.
+
+        Args:
+            requests: all requests.
+            indices: those of the score requests among them.
 
         Raises:
             FigLangError: the first failure.
@@ -130,23 +133,14 @@ class FigLangOpenAI(OpenAICompatible):
         answers: dict[int, GenerationResult] = {}
         failures: list[FigLangError] = []
         images_with_one_word = 0
-        # figlang_tasks.harness.answers sets it on the object, and keeps each answer.
+        # figlang_tasks.harness.answers may set `on_answer` on this object, to keep each answer as
+        # soon as it is there.
         on_answer: Callable[[int, GenerationResult], None] | None
         on_answer = getattr(self, "on_answer", None)
-
-        def begin(index: int) -> Future[_Outcome]:
-            """Begin to answer the request at an index."""
-            return pool.submit(self._score, requests[index])
-
-        concurrent = max(1, int(self.num_concurrent))
-        until_failure = takewhile(lambda _: not failures, indices)
         is_bar_hidden = self.rank != 0
-        with (
-            threads(concurrent) as pool,
-            closing(results_ahead(begin, until_failure, concurrent)) as outcomes,
-        ):
+        with closing(self._outcomes(requests, indices)) as outcomes:
             for index, outcome in tqdm(
-                outcomes, "Model Responding", len(indices), disable=is_bar_hidden
+                outcomes, desc="Model Responding", total=len(indices), disable=is_bar_hidden
             ):
                 if isinstance(outcome, FigLangError):
                     failures.append(outcome)
@@ -165,12 +159,45 @@ class FigLangOpenAI(OpenAICompatible):
             )
         return answers
 
+    def _outcomes(
+        self, requests: Sequence[Instance], indices: Sequence[int]
+    ) -> Generator[tuple[int, _Outcome]]:
+        """Yield each index with what comes of its request; none is sent after a failure.
+
+        Several are on their way at a time. So the outcomes of others still follow a failure.
+        """
+        has_failed = False
+
+        def indices_to_send() -> Iterator[int]:
+            """Yield the indices one by one, as long as no request has failed."""
+            for index in indices:
+                if has_failed:
+                    return
+                yield index
+
+        concurrent = max(1, int(self.num_concurrent))
+        with threads(concurrent) as pool:
+
+            def begin(index: int) -> Future[_Outcome]:
+                """Begin to answer the request at an index."""
+                return pool.submit(self._score, requests[index])
+
+            with closing(results_ahead(begin, indices_to_send(), concurrent)) as outcomes:
+                for index, outcome in outcomes:
+                    if isinstance(outcome, FigLangError):
+                        has_failed = True
+                    yield index, outcome
+
     def _score(self, request: Instance) -> _Outcome:
-        """Answer a score request; where that fails, return the error."""
+        """Answer a score request; where that fails, return the error instead of raising it.
+
+        If the tokens of ``--max_tokens`` are used up, nothing is sent, and a note is the answer.
+        """
         arguments = ChatArguments.of(request)
         # lmms-eval 0.7.3 checks --max_tokens in its own code alone, which does not run here.
         if is_budget_exceeded():
-            return _Scored(GenerationResult(notes.BUDGET_EXCEEDED, TokenCounts()), 0)
+            answer = GenerationResult(notes.BUDGET_EXCEEDED, TokenCounts())
+            return _Scored(answer, images_with_one_word=0)
         subject = f"figlang_openai: task {arguments.task}, doc {arguments.doc_id}"
         try:
             with errors_naming(FigLangError, subject):
@@ -182,25 +209,32 @@ class FigLangOpenAI(OpenAICompatible):
     def _score_images(
         self, score_request: ScoreRequest, conversations: Sequence[Sequence[Message]]
     ) -> _Scored:
-        """Ask about each image of a request; a refusal stands for the answer to all of them."""
-        tokens_read = 0
-        tokens_written = 0
-        images_with_one_word = 0
+        """The answer to a request: the score of each image, or the server's refusal.
+
+        A refusal of one image is the answer for all: scores of earlier images are dropped, and
+        later images are not asked about.
+
+        Args:
+            score_request: the words to look for.
+            conversations: one for each image.
+        """
+        replies: list[ChatReply] = []
         scores: list[float] = []
+        images_with_one_word = 0
         for messages in conversations:
             reply = self._ask_for_first_token(messages)
-            tokens_read += reply.tokens_read or 0
-            tokens_written += reply.tokens_written or 0
+            replies.append(reply)
             if reply.refusal:
                 refusal = notes.refused_request(reply.refusal, reply.text)
-                token_counts = TokenCounts(tokens_read, tokens_written)
-                return _Scored(GenerationResult(refusal, token_counts), 0)
+                answer = GenerationResult(refusal, _token_counts(replies))
+                return _Scored(answer, images_with_one_word=0)
             first_tokens = reply.first_tokens()
+            # This raises an error where both words are missing.
             scores.append(match_score(first_tokens, score_request))
-            if -math.inf in _logprobs_of_words(first_tokens, score_request):
+            is_word_missing = -math.inf in _logprobs_of_words(first_tokens, score_request)
+            if is_word_missing:
                 images_with_one_word += 1
-        token_counts = TokenCounts(tokens_read, tokens_written)
-        answer = GenerationResult(score_requests.answer(scores), token_counts)
+        answer = GenerationResult(score_requests.answer(scores), _token_counts(replies))
         return _Scored(answer, images_with_one_word)
 
     def _read(self, arguments: ChatArguments) -> tuple[ScoreRequest, list[list[Message]]]:
@@ -221,7 +255,9 @@ class FigLangOpenAI(OpenAICompatible):
         return score_request, each_image_alone(messages, "image_url")
 
     def _ask_for_first_token(self, messages: Sequence[Message]) -> ChatReply:
-        """The reply that has the most probable first tokens of an answer.
+        """Send messages, and return the reply, which has the most probable first tokens.
+
+        Its tokens are counted for ``--max_tokens``.
 
         Raises:
             ValueError: the API gives no logprobs.
@@ -235,6 +271,7 @@ class FigLangOpenAI(OpenAICompatible):
             "logprobs": True,
             "top_logprobs": TOP,
         }
+        # An argument of lmms-eval's class: True or False, or one of these as a text.
         if self.enable_thinking_kwarg is not None:
             is_enabled = str(self.enable_thinking_kwarg).lower() == "true"
             payload["extra_body"] = {"chat_template_kwargs": {"enable_thinking": is_enabled}}
@@ -259,38 +296,49 @@ class FigLangOpenAI(OpenAICompatible):
         return reply
 
 
+def _token_counts(replies: Sequence[ChatReply]) -> TokenCounts:
+    """The tokens that were read and written for some replies; 0 for a server that does not say."""
+    tokens_read = sum(reply.tokens_read or 0 for reply in replies)
+    tokens_written = sum(reply.tokens_written or 0 for reply in replies)
+    return TokenCounts(tokens_read, tokens_written)
+
+
 def match_score(first_tokens: TokenLogprobs, request: ScoreRequest) -> float:
     """P(yes) / (P(yes) + P(no)) over the first tokens that are one of the words.
 
-    It is 0 or 1 if one of the words is not there.
+    It is 0 if only the word for no is there, and 1 if only the word for yes is there.
+
+    Args:
+        first_tokens: pairs of a token and its logprob.
+        request: which words say yes and no.
 
     Raises:
         ValueError: neither word is there.
     """
-    yes, no = _logprobs_of_words(first_tokens, request)
-    if yes == no == -math.inf:
+    yes_logprob, no_logprob = _logprobs_of_words(first_tokens, request)
+    highest = max(yes_logprob, no_logprob)
+    if highest == -math.inf:  # neither word is there
         most_likely = first_tokens[:TOP]
         tokens = ", ".join(f"{token!r:.80} {logprob:.2f}" for token, logprob in most_likely)
         raise ValueError(
             f"neither {request.yes!r} nor {request.no!r} is among the first tokens: {tokens}"
         )
-    # Divided by the larger probability, so that none of them becomes 0 by rounding.
-    highest = max(yes, no)
-    yes_share = math.exp(yes - highest)
-    no_share = math.exp(no - highest)
+    # Both probabilities are divided by the larger one, so that not both become 0 by rounding.
+    yes_share = math.exp(yes_logprob - highest)
+    no_share = math.exp(no_logprob - highest)
     return yes_share / (yes_share + no_share)
 
 
 def _logprobs_of_words(first_tokens: TokenLogprobs, request: ScoreRequest) -> tuple[float, float]:
-    """The logprobs of yes and of no, with or without a space before the word.
-
-    Minus infinity for a word that is not there.
-    """
+    """The logprobs of yes and of no, in this order; minus infinity for a word that is not there."""
     return _logprob_of(request.yes, first_tokens), _logprob_of(request.no, first_tokens)
 
 
 def _logprob_of(word: str, first_tokens: TokenLogprobs) -> float:
-    """The logarithm of the summed probabilities of the tokens that are a word."""
+    """The logarithm of the summed probabilities of the tokens that are a word.
+
+    A token is the word if it is "Yes" or " Yes". Minus infinity if no token is.
+    """
     logprobs: list[float] = []
     for token, logprob in first_tokens:
         if token.removeprefix(" ") == word.strip():
@@ -298,4 +346,5 @@ def _logprob_of(word: str, first_tokens: TokenLogprobs) -> float:
     highest = max(logprobs, default=-math.inf)
     if highest == -math.inf:
         return highest
+    # log(sum of exp(logprob)), written so that no probability becomes 0 by rounding
     return highest + math.log(sum(math.exp(logprob - highest) for logprob in logprobs))

@@ -90,6 +90,9 @@ class Probe:
 
         Args:
             pictures_and_texts: texts, and keys of pictures (`images.content_key`), of the run.
+
+        Raises:
+            FigLangError: one of them was in the training data.
         """
         keys = list(pictures_and_texts)
         training_digests = set(self.seen).intersection(map(digest, keys))
@@ -133,6 +136,7 @@ class FigLangProbe(ModelBase):
             raise FigLangError("figlang_probe: the probe is missing: --model_args probe=FOLDER")
         read_probe, weights = read(Path(str(probe)).expanduser(), seed)
         kind = import_module(f"figlang_tasks.models.probe_{read_probe.kind}")
+        # Both kinds, probe_pair and probe_cross_attention, have a class of this name.
         self.network: AnsweringNetwork = kind.Network(
             read_probe, weights, device=device, batch_size=batch_size
         )
@@ -200,12 +204,12 @@ def write(
 
 
 def read(folder: Path, seed: int | None = None) -> tuple[Probe, Weights]:
-    """A probe, and the weights of a seed; of the first seed if it is None.
+    """Read a probe, and the weights of a seed, or of the probe's first seed if it is None.
 
     Raises:
         FigLangError: the folder has no such seed, or is not what ``figlang train`` writes.
     """
-    path = folder / FILE
+    path = folder / FILE  # the file that is being read, which the messages below name
     try:
         probe = TypeAdapter(Probe).validate_json(files.read_file(path))
         chosen_seed = probe.seeds[0] if seed is None else seed
@@ -241,11 +245,18 @@ def table_of_seeds(
 ) -> str:
     """A table in percent: for each measure, mean and sample standard deviation over seeds.
 
-    A seed without a value of a measure is left out there.
+    A seed without a value of a measure is left out there. For example, with the column "encoder"
+    before and the column "paper" after those::
+
+        | percent            | encoder |     2 seeds |    paper |
+        |--------------------|--------:|------------:|---------:|
+        | acc                |    12.5 | 75.0 ± 35.4 | 58 ± 4.2 |
+        | literal_preference |         |        25.0 |          |
 
     Args:
         seeds: the values of each seed.
-        before, after: columns to the left and to the right, by heading.
+        before, after: columns to the left and to the right, by heading. A measure that only a
+            column to the right has gets no row.
     """
     measures: dict[str, None] = {}  # an ordered set
     for column in (*before.values(), *seeds):

@@ -42,14 +42,17 @@ AUTO_BATCH = 64
 
 
 def pinned(settings: Settings) -> Settings:
-    """The settings with the hub's commits of the encoders that are used.
+    """The settings with the hub's commit as the revision of each encoder that is used.
 
-    Their configurations are loaded: the hub's commit stands in the cache then.
+    A folder has no commit: it keeps its revision.
     """
     commits: dict[str, str | None] = {}
     for encoder_input, encoder in encoders_of(settings).items():
-        load_part(transformers.AutoConfig, encoder)
+        load_part(
+            transformers.AutoConfig, encoder
+        )  # so that the cache, which has the commit, has it
         commit = commit_of(encoder.name, encoder.revision)
+        # the field text_revision or image_revision of the settings
         commits[f"{encoder_input}_revision"] = commit or encoder.revision
     return replace(settings, **commits)  # type: ignore[arg-type]
 
@@ -79,10 +82,17 @@ def train(
     seed: int,
     device: torch.device,
 ) -> Trained:
-    """Train a network, and keep the epoch that is best on the validation rows.
+    """Train a network; return the weights of the epoch that is best on the validation rows.
 
-    Of several best epochs it is the first. On a CPU, the same seed gives the same weights. The
-    state of torch's generators stays as it is.
+    Best is the highest macro F1, and of several such epochs the first. On a CPU, the same seed
+    gives the same weights. The state of torch's generators stays as it is.
+
+    Args:
+        settings: of the network and its training.
+        rows: what it is trained on.
+        validation: the validation rows.
+        seed: seeds weights and batches.
+        device: where it is trained.
     """
     with torch.random.fork_rng():
         torch.manual_seed(seed)
@@ -135,11 +145,12 @@ def _macro_f1(network: CrossAttention, examples: Sequence[Example]) -> float:
     gold = [example.label for example in examples]
     is_right = [label == true for label, true in zip(predicted, gold, strict=True)]
     cells = classification.confusion_cells(gold, is_right)
-    return float(classification.macro_f1(cells.sum(axis=0)))
+    counts = cells.sum(axis=0)  # of true and false negatives and positives: tn, fp, fn, tp
+    return float(classification.macro_f1(counts))
 
 
 def _optimizer(settings: Settings, network: nn.Module) -> torch.optim.Optimizer:
-    """AdamW with weight decay of matrices, and none of biases and norms."""
+    """AdamW with weight decay for matrices, and none for biases and norms, which are vectors."""
     matrices = [parameter for parameter in network.parameters() if parameter.ndim > 1]
     vectors = [parameter for parameter in network.parameters() if parameter.ndim <= 1]
     return torch.optim.AdamW(
@@ -152,14 +163,14 @@ def _optimizer(settings: Settings, network: nn.Module) -> torch.optim.Optimizer:
 
 
 def _loss(network: CrossAttention, examples: Sequence[Example]) -> Tensor:
-    """The loss of the labels of a batch, and that of the alignment of its texts and pictures."""
+    """The loss of the labels of a batch, plus the weighted alignment loss if there is one."""
     settings = network.settings
     logits, features = network(examples)
     gold = torch.tensor([example.label for example in examples], device=logits.device)
     loss = functional.cross_entropy(logits, gold)
     if settings.alignment == "none":
         return loss
-    texts, pictures = features
+    texts, pictures = features  # both are there: `Settings` lets only such networks align
     if settings.alignment == "contrastive":
         alignment_loss = contrastive_loss(texts, pictures, settings.temperature)
     else:
@@ -178,7 +189,7 @@ def with_weights(settings: Settings, weights: Weights, device: torch.device) -> 
 
 
 def labels(network: CrossAttention, examples: Sequence[Example], batch_size: int) -> list[int]:
-    """The labels, 0 or 1, that a network gives."""
+    """The label, 0 or 1, that a network gives each example, without dropout."""
     network.eval()
     predicted: list[int] = []
     with torch.inference_mode():
@@ -210,7 +221,9 @@ class Network:
             FigLangError: a task asks another question than the probe was trained for, or about its
                 training data.
         """
-        column: str = self._probe.settings["reads"]  # of the text
+        # Besides "network", the settings of a probe of this kind hold "reads", the column of the
+        # text ("caption"); "asks", the questions; and "answers", the words of the labels 0 and 1.
+        column: str = self._probe.settings["reads"]
         examples: list[Example] = []
         training_keys: list[str] = []
         for request in requests:
@@ -221,7 +234,7 @@ class Network:
             examples.append(Example(document[column], picture))
             training_keys.append(training_key(document, column))
         self._probe.refuse_seen(training_keys)
-        answer_words: Sequence[str] = self._probe.settings["answers"]  # of the labels 0 and 1
+        answer_words: Sequence[str] = self._probe.settings["answers"]
         predicted = labels(self.network, examples, self._batch_size)
         return [answer_words[label] for label in predicted]
 
@@ -238,7 +251,7 @@ class Network:
 def _first_picture(
     doc_to_visual: Callable[[Document], Sequence[Image.Image] | None], document: Document
 ) -> Image.Image:
-    """The picture that a task shows; a task without one is refused."""
+    """The first picture that a task shows with a document; a task without one is refused."""
     pictures = doc_to_visual(document)
     if not pictures:
         raise FigLangError(
@@ -249,5 +262,5 @@ def _first_picture(
 
 
 def training_key(document: Document, reads: str) -> str:
-    """What ``Probe.seen`` keeps of a row: its picture's name, and its text."""
+    """What identifies a row in ``Probe.seen``: its picture's name, a line break and its text."""
     return f"{document['cartoon']}\n{document[reads]}"

@@ -44,6 +44,7 @@ class Network:
         for arguments in arguments_of_requests:
             if KEY not in arguments.generation_kwargs:
                 raise FigLangError(only_scores_message("figlang_probe", arguments.task))
+        # The encoder finds documents as lmms-eval's models do.
         self._encoder.task_dict = documents
         features = self._encoder.features(arguments_of_requests)
         self._probe.refuse_seen(features.all_keys())
@@ -58,8 +59,13 @@ def features(
 ) -> Features:
     """The features of each document's text with its pictures, in the order of the documents.
 
-    The encoder is asked as lmms-eval asks it.
+    Args:
+        encoder: the dual encoder.
+        documents: training data.
+        text_of: gives a document's text.
+        pictures_of: gives its pictures.
     """
+    # The encoder is asked as lmms-eval asks it: here of a task "train" with one split, "train".
     encoder.task_dict = {"train": {"train": documents}}
     match_request: Mapping[str, object] = {KEY: {"kind": "match"}}
     requests: list[SimpleArguments] = []
@@ -86,7 +92,7 @@ def train(
     batch_size: int,
     learning_rate: float,
 ) -> dict[str, torch.Tensor]:
-    """The weights of a classifier that Adam trained.
+    """Train a classifier of pairs by Adam; return its weights, by name.
 
     Args:
         pairs: features of one text and one picture each.
@@ -117,7 +123,7 @@ def train(
 
 
 def answers(pairs: Features, weights: Weights) -> list[str]:
-    """The answers of a probe with these weights: the score of each pair of each request."""
+    """The answer of a probe with these weights to each request: the scores of its pairs."""
     head = _trained_head(weights)
 
     def score(images: Floats, texts: Floats) -> list[float]:
@@ -128,7 +134,7 @@ def answers(pairs: Features, weights: Weights) -> list[str]:
 
 
 def new_head(width: int, hidden: int) -> torch.nn.Module:
-    """A classifier that is not trained.
+    """A classifier with random weights: rows [n, width] to logits of a match [n, 1].
 
     Args:
         width: of text and picture side by side.
@@ -142,7 +148,11 @@ def new_head(width: int, hidden: int) -> torch.nn.Module:
 
 
 def _trained_head(weights: Weights) -> torch.nn.Module:
-    """The classifier that has these weights."""
+    """The classifier that has these weights.
+
+    Its form is read from them: the layers are 0 (linear), 1 (ReLU, without weights) and 2 (linear),
+    or 0 alone if there is no hidden layer.
+    """
     units, width = weights["0.weight"].shape
     has_hidden_layer = "2.weight" in weights
     head = new_head(width, units if has_hidden_layer else 0)
@@ -162,7 +172,7 @@ def _side_by_side(images: Floats, texts: Floats) -> Floats:
 
 
 def _scores(head: torch.nn.Module, images: Floats, texts: Floats) -> list[float]:
-    """The probabilities of a match.
+    """The probabilities that images and texts match, one for each pair.
 
     In float64, so that several that are nearly 1 can still be told apart.
     """

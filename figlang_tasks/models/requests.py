@@ -61,7 +61,7 @@ class SimpleArguments(NamedTuple):
 def errors_naming(error_class: type[Exception], subject: str) -> Iterator[None]:
     """Turn any exception raised inside into an `error_class` whose message begins with `subject`.
 
-    An exception that is one already passes as it is: it was named further inside.
+    An exception that is an `error_class` already passes as it is: it was named further inside.
     """
     try:
         yield

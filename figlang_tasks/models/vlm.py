@@ -127,7 +127,8 @@ class FigLangVLM(ModelBase):
     ) -> None:
         super().__init__()
         flags = {"trust_remote_code": trust_remote_code, "enable_thinking": enable_thinking}
-        # Only a checkpoint says which image options there are. Without one, all are unknown.
+        # Only a checkpoint says which image options there are: `_set_image_options` checks them
+        # once it is loaded. Without a checkpoint, all are unknown.
         unknown = () if pretrained else image_options
         check_arguments(vlm_loading.NAME, FigLangVLM, unknown, flags)
         require_checkpoint(vlm_loading.NAME, pretrained)
@@ -209,7 +210,7 @@ class FigLangVLM(ModelBase):
 
     @torch.inference_mode()
     def generate_until(self, requests: list[Instance]) -> list[GenerationResult]:
-        """Answer the requests, in their order."""
+        """Answer the requests, in their order, and hand each answer to `on_answer` at once."""
         answers: dict[int, GenerationResult] = {}
         # Whoever gets each answer by `on_answer` shows a bar.
         is_bar_hidden = self.rank != 0 or self.on_answer is not None
@@ -239,7 +240,10 @@ class FigLangVLM(ModelBase):
     def _answer_all(
         self, requests: RequestsByIndex, generation_kwargs: GenerationKwargs
     ) -> Iterator[tuple[int, GenerationResult]]:
-        """Yield the answers to requests of equal settings, each with the index of its request."""
+        """Yield the answers to requests of equal settings, each with the index of its request.
+
+        They come as soon as they are there, not in the order of the requests.
+        """
         settings = generation_settings(generation_kwargs)
         run_batch = partial(self._run_batch, settings, stop_strings(generation_kwargs))
         scores_by_request: dict[int, list[float]] = {}
@@ -271,7 +275,8 @@ class FigLangVLM(ModelBase):
             inputs: its tensors, on the model's device.
         """
         first = conversations[0]
-        score_request = first.score_request  # that of all: their generation_kwargs are equal
+        # All conversations of a batch have equal generation_kwargs: they ask for the same.
+        score_request = first.score_request
         if score_request is None:
             return generate_answers(
                 self.model, self._tokenizer_of_model, conversations, inputs, settings, stops
@@ -282,6 +287,7 @@ class FigLangVLM(ModelBase):
             yes, no = score_request.yes, score_request.no
             return self.scorer.match_scores(inputs, prompts, yes, no, add_special_tokens)
 
+        # Candidates: they are those of the only conversation.
         log_probs_of_candidates = self.scorer.candidate_log_probs(
             inputs, first.prompt, score_request.candidates, add_special_tokens
         )
@@ -302,7 +308,7 @@ class FigLangVLM(ModelBase):
         batches = batches_ahead(
             requests, self.conversations_of, self.input_maker, self._batch_runner
         )
-        with closing(batches):
+        with closing(batches):  # stops the threads that make batches, also after an error
             for batch in batches:
                 yield from self._run_within_memory(batch, run_batch)
 

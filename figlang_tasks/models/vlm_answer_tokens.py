@@ -1,12 +1,31 @@
-"""The tokens of a text as the answer to a prompt."""
+"""The tokens of texts as the answer to a prompt, and the first tokens of yes and no."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import torch
+
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
+
+
+def prompt_as_read(
+    tokenizer: PreTrainedTokenizerBase, prompt: str, prompt_tokens: torch.Tensor
+) -> str:
+    """The prompt as the model reads it: some processors add white space (PaliGemma a line break).
+
+    Args:
+        tokenizer: the model's.
+        prompt: the prompt.
+        prompt_tokens: the tokens that the processor made of a prompt, [positions]; the last one is
+            looked at.
+    """
+    last_text = tokenizer.decode(prompt_tokens[-1:])
+    if last_text.isspace() and not prompt.endswith(last_text):
+        return prompt + last_text
+    return prompt
 
 
 def separator_before_answer(prompt: str, tokenizer: PreTrainedTokenizerBase) -> str:
@@ -27,8 +46,9 @@ def answer_tokens(
     texts: Sequence[str],
     add_special_tokens: bool,
 ) -> list[list[int]]:
-    """The tokens of each text as it follows the prompt: those of both tokenised as one.
+    """The tokens of each text as it follows the prompt, without those of the prompt.
 
+    Prompt and text are tokenised as one: after "Answer:" the text " yes" has the token " yes".
     Where the tokenizer merges over the border (a prompt that ends in a space), the prompt keeps its
     tokens: they are what the model answers to in words. The text then has the tokens that it has
     behind a line break, or alone where the tokenizer merges over that border too.
@@ -63,9 +83,10 @@ def _tokens_after(
     texts: Sequence[str],
     add_special_tokens: bool,
 ) -> list[list[int] | None]:
-    """The tokens of each text behind a beginning.
+    """The tokens of each text behind a beginning, without those of the beginning.
 
-    None for a text with which the beginning has other tokens than alone.
+    None for a text that changes the tokens of the beginning, because the tokenizer merges over the
+    border of the two.
     """
     beginnings_with_texts = [beginning + text for text in texts]
     texts_to_encode = [beginning, *beginnings_with_texts]
@@ -77,3 +98,29 @@ def _tokens_after(
         keeps_beginning = tokens[:length] == beginning_tokens
         tokens_of_texts.append(tokens[length:] if keeps_beginning else None)
     return tokens_of_texts
+
+
+def first_tokens_of_words(
+    tokenizer: PreTrainedTokenizerBase, prompt: str, yes: str, no: str, add_special_tokens: bool
+) -> tuple[list[int], list[int]]:
+    """The tokens with which only `yes`, and only `no`, begins after a prompt.
+
+    Each word is tried with and without a space before it.
+
+    Returns:
+        The ids of the tokens for yes, and of those for no, sorted.
+
+    Raises:
+        ValueError: a word has no such token.
+    """
+    spellings = [yes, f" {yes}", no, f" {no}"]
+    tokens = answer_tokens(tokenizer, prompt, spellings, add_special_tokens)
+    first_tokens = [spelling_tokens[0] for spelling_tokens in tokens]
+    yes_tokens = set(first_tokens[:2])  # two spellings each
+    no_tokens = set(first_tokens[2:])
+    both = yes_tokens & no_tokens
+    if yes_tokens == both or no_tokens == both:
+        raise ValueError(
+            f"the words {yes!r} and {no!r} begin with the same token; choose other words"
+        )
+    return sorted(yes_tokens - both), sorted(no_tokens - both)

@@ -26,10 +26,11 @@ def batches_ahead(
     input_maker: InputMaker,
     batch_runner: BatchRunner,
 ) -> Generator[Batch]:
-    """Yield batches with their tensors on the CPU, in order.
+    """Yield batches with their tensors on the CPU, while threads make the next ones.
 
-    Several threads decode the pictures of requests; one makes tensors, because the processor's
-    tokenizer is for one thread.
+    Several threads decode the pictures of requests; one makes tensors, because only one thread may
+    use the processor's tokenizer. Batches come as `_grouped` fills them, so that the conversations
+    of a request may come after those of later requests.
 
     Args:
         requests: those to be answered; they have equal ``generation_kwargs``.
@@ -60,20 +61,18 @@ def batches_ahead(
 def _grouped(
     conversations: Iterable[Conversation], batch_runner: BatchRunner
 ) -> Iterator[list[Conversation]]:
-    """Yield batches, each of conversations with the same number of images.
+    """Yield batches, each of conversations with the same number of images, as they are filled.
 
     Where candidates are scored, each conversation is a batch of its own: its candidates are what
     runs together.
     """
-    waiting: dict[int, list[Conversation]] = {}  # by number of images
+    waiting: dict[int, list[Conversation]] = {}  # batches that are not full, by number of images
     for conversation in conversations:
         image_count = len(conversation.images)
         batch = waiting.setdefault(image_count, [])
         batch.append(conversation)
         score_request = conversation.score_request
-        scores_candidates = False
-        if score_request is not None:
-            scores_candidates = score_request.kind == "candidates"
+        scores_candidates = score_request is not None and score_request.kind == "candidates"
         if scores_candidates or len(batch) >= batch_runner.size:
             yield waiting.pop(image_count)
-    yield from waiting.values()
+    yield from waiting.values()  # no more conversations are to come

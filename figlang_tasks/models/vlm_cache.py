@@ -76,12 +76,12 @@ def for_rows(name: str, model_input: object, rows: int) -> object:
         return model_input
     if name == "image_encoder_embeddings":
         # Idefics 1 (transformers 5.24) views rows and pictures as one dimension, for which it needs
-        # copies.
+        # copies: `rows` of them along the first dimension, one along each other.
         return model_input.repeat(rows, *[1] * (model_input.dim() - 1))
     row_dimension = 0
     if name == "position_ids":  # [rows, positions] or, for Qwen-VL, [3, rows, positions]
         row_dimension = model_input.dim() - 2
-    if model_input.shape[row_dimension] != 1:
+    if model_input.shape[row_dimension] != 1:  # several rows already
         return model_input
     sizes = list(model_input.shape)
     sizes[row_dimension] = rows

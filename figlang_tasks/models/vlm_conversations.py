@@ -20,6 +20,8 @@ from figlang_tasks.core.score_requests import ScoreRequest
 from .messages import Message, each_image_alone, parts_of
 from .requests import ChatArguments, Document, GenerationKwargs, errors_naming
 
+# The place of a picture in a prompt of Idefics 1: "<image>", with the marks around it if the chat
+# template writes them: "<fake_token_around_image><image><fake_token_around_image>".
 _IDEFICS_IMAGE = re.compile("(?:<fake_token_around_image>)?<image>(?:<fake_token_around_image>)?")
 
 RequestsByIndex: TypeAlias = Mapping[int, Instance]
@@ -81,7 +83,13 @@ def make_conversations(
     messages: Sequence[Message],
     score_request: ScoreRequest | None,
 ) -> list[Conversation]:
-    """The conversations of a request, still without prompts.
+    """The conversations of a request, still without prompts: for a match one for each image.
+
+    Args:
+        request_index: the position of the request in the call of ``generate_until``.
+        arguments: those of the request.
+        messages: what the request shows the model.
+        score_request: None if an answer in words is asked for.
 
     Raises:
         ValueError: matching scores are asked for, and the messages have no image.
@@ -128,7 +136,7 @@ def rows_of(conversations: Sequence[Conversation]) -> str:
 
 
 def read_messages(arguments: ChatArguments, doc: Document) -> list[Message]:
-    """The messages of a request in the form of transformers.
+    """The messages of a request with its document, in the form of transformers.
 
     ``doc_to_messages`` gives pictures as ``{"type": "image", "url": ...}``. lmms-eval 0.7.3 turns
     them into transformers' own form by ``to_hf_messages``.
@@ -151,6 +159,7 @@ def by_generation_kwargs(
     groups: dict[str, tuple[GenerationKwargs, dict[int, Instance]]] = {}
     for index, request in enumerate(requests):
         generation_kwargs = ChatArguments.of(request).generation_kwargs
+        # As a text, because its values may be lists and so no keys of a dict.
         group_key = repr(sorted(generation_kwargs.items()))
         _, requests_of_group = groups.setdefault(group_key, (generation_kwargs, {}))
         requests_of_group[index] = request

@@ -49,8 +49,9 @@ def generate_answers(
     """
     options = {**settings, "pad_token_id": tokenizer.pad_token_id}
     end_tokens = getattr(model.generation_config, "eos_token_id", None)
-    if end_tokens is None:
-        end_tokens = options["eos_token_id"] = tokenizer.eos_token_id
+    if end_tokens is None:  # the checkpoint does not say where answers end
+        end_tokens = tokenizer.eos_token_id
+        options["eos_token_id"] = end_tokens
     prompt_length = inputs["input_ids"].shape[1]
     # Beams run to their end: a beam that has a stop string may still lose to another one.
     if stops and options.get("num_beams", 1) == 1:
@@ -153,12 +154,14 @@ def cut_at(text: str, stops: Sequence[str]) -> str:
 
 
 def count_tokens(tokens: Sequence[int], ends: Collection[int], padding: int | None) -> int:
-    """The number of generated tokens, the one that ends the answer included, without padding.
+    """The number of tokens of an answer: up to the first one that ends it, this included.
+
+    An answer without such a token was cut off: of it, only padding at the end is left out.
 
     Args:
         tokens: what ``generate`` returned behind the prompt.
         ends: tokens that end an answer.
-        padding: the token that fills a batch up.
+        padding: the token that fills a batch up; None if there is none.
     """
     for index, token in enumerate(tokens):
         if token in ends:

@@ -61,7 +61,9 @@ class InputMaker:
         self.padded_pictures: DocumentIdsByTask = {}
 
     def make(self, conversations: Sequence[Conversation]) -> Batch:
-        """Conversations with their prompts, and their tensors.
+        """A batch of conversations: their prompts and tensors are made.
+
+        If the processor fails and a picture is the cause, the picture gets a white margin.
 
         Raises:
             VLMError: the chat template leaves out a text or an image, the processor refuses a
@@ -78,8 +80,8 @@ class InputMaker:
                 accepted: list[Conversation] = []
                 for conversation in prompted:
                     accepted.append(self._with_accepted_pictures(conversation))
-                if accepted == prompted:
-                    raise  # no picture is at fault
+                if accepted == prompted:  # no picture is at fault
+                    raise
                 prompted = accepted
                 inputs = self.process(prompted)
         self._require_room(prompted, inputs)
@@ -124,7 +126,7 @@ class InputMaker:
         return not conversation.prompt.startswith(first_token)
 
     def remedy(self, conversation: Conversation) -> str:
-        """What a user can do about a conversation that takes too much room."""
+        """What a user can do about a conversation that takes too much room, as one sentence."""
         if conversation.images:
             shorter = self._pictures.remedy
         else:
@@ -174,7 +176,10 @@ class InputMaker:
                 )
 
     def _begins_twice(self, conversations: Sequence[Conversation], inputs: BatchFeature) -> bool:
-        """Whether an input has more first tokens (BOS) than one, and than its prompt holds."""
+        """Whether some input has a first token (BOS) too many.
+
+        That is: more than one, and more than the text of its prompt holds.
+        """
         first_token = self._tokenizer.bos_token
         if not first_token:
             return False

@@ -52,42 +52,50 @@ def stop(problem: str) -> NoReturn:
 
 
 def placement(process: Accelerator, device: str | None, device_map: DeviceMap | None) -> DeviceMap:
-    """The ``device_map`` to load with.
+    """The ``device_map`` to load with, such as ``{"": device}`` or ``auto``.
 
-    It is the one that is given. Otherwise the whole model goes to the given device, else to the
-    accelerator of the process if there is one, else to the CPU. Of several processes each has its
-    own device.
+    `device_map` comes before `device`, and `device` before the process's own device: its
+    accelerator if there is one, else the CPU. Several processes always use their own devices.
 
     Args:
         process: the accelerator state of this process.
         device: what ``--device`` says; None if it is not given.
         device_map: what ``--model_args`` says; None or "" if it is not given.
+
+    Raises:
+        FigLangError: a `device_map` that spreads the model is given, and there are several
+            processes.
     """
-    device_map = device_map or None
     if process.num_processes > 1:
-        if device_map not in (None, "cpu", "cuda"):
+        # "cpu" and "cuda" do no harm, and are not used.
+        if device_map and device_map not in ("cpu", "cuda"):
             stop(
                 f"device_map={device_map!r} does not work with {process.num_processes}"
                 " processes: use one of the two"
             )
         return {"": process.device}
-    if device_map is None:
+    if not device_map:
         return {"": torch.device(device or process.device)}
     if isinstance(device_map, dict):
         return device_map
-    if device_map in ("cpu", "cuda") or str(device_map).startswith("cuda:"):
+    is_one_device = device_map in ("cpu", "cuda") or str(device_map).startswith("cuda:")
+    if is_one_device:
         return {"": torch.device(device_map)}
-    return device_map
+    return device_map  # a strategy of transformers, such as "auto"
 
 
 def dtype_for(dtype: str | torch.dtype | None, device_map: DeviceMap) -> str | torch.dtype:
     """The dtype to load with: the one that is given, else float32 on the CPU, else ``auto``.
 
     ``auto`` is the dtype that the checkpoint names.
+
+    Args:
+        dtype: what ``--model_args`` says; None or "" if it is not given.
+        device_map: from `placement`.
     """
     if dtype:
         return dtype
-    if isinstance(device_map, dict):
+    if isinstance(device_map, dict):  # else it is a strategy such as "auto"
         devices = {str(device) for device in device_map.values()}
         if devices == {"cpu"}:
             return "float32"
@@ -95,7 +103,10 @@ def dtype_for(dtype: str | torch.dtype | None, device_map: DeviceMap) -> str | t
 
 
 def source(revision: str | None, trust_remote_code: bool, gguf_file: str | None) -> Source:
-    """The arguments by which every ``from_pretrained`` finds the checkpoint's files."""
+    """The arguments by which every ``from_pretrained`` finds the checkpoint's files.
+
+    Without a revision it is ``main``; without a GGUF file there is no such argument.
+    """
     arguments: Source = {
         "revision": str(revision or "main"),
         "trust_remote_code": trust_remote_code,
@@ -109,9 +120,13 @@ def source(revision: str | None, trust_remote_code: bool, gguf_file: str | None)
 
 
 def load_config(pretrained: str, **source: Any) -> PretrainedConfig:
-    """The configuration of a checkpoint that ``figlang_vlm`` can run.
+    """Load a checkpoint's configuration, and refuse one that ``figlang_vlm`` cannot run.
 
     For a model that also speaks (Qwen-Omni), it is that of the half which writes.
+
+    Args:
+        pretrained: hub id or folder.
+        source: from the function `source`.
 
     Raises:
         FigLangError: the configuration cannot be read, or is that of another kind of model.
@@ -142,6 +157,10 @@ def auto_class(
 ) -> type:
     """The ``AutoModel...`` class of transformers that loads the model.
 
+    The first that fits: for a GGUF file, the class of language models; for a checkpoint with code
+    of its own that is trusted, the class that it names; for a model that sees, its class in
+    `SEEING`; for a language model, the class of those.
+
     Raises:
         FigLangError: the model needs its own code, which is not trusted, or it does not answer in
             words.
@@ -156,21 +175,16 @@ def auto_class(
     class_names = (*SEEING, "AutoModelForCausalLM", "AutoModel")
     custom_classes = [name for name in class_names if name in auto_map]
     if custom_classes and trust_remote_code:
-        return getattr(transformers, custom_classes[0])
+        return getattr(transformers, custom_classes[0])  # the first in the order of `class_names`
 
     seeing_class = _seeing_class(config)
-    if seeing_class is None and custom_classes:
-        stop(f"{checkpoint} needs its own code. If you trust that code, add trust_remote_code=True")
-    # transformers (5.24) lists BLIP's configuration among the models that write, whichever of its
-    # classes a checkpoint was saved from: one that only scores is told apart by its architecture.
-    only_scores = any(name.endswith("Retrieval") for name in architectures)
-    if seeing_class is not None and not only_scores:
-        # AutoModelForMultimodalLM also has models that hear and do not see.
-        is_image_text = seeing_class is transformers.AutoModelForImageTextToText
-        if is_image_text or hasattr(config, "vision_config"):
-            return seeing_class
     is_language_model = any(name.endswith(("ForCausalLM", "LMHeadModel")) for name in architectures)
-    if seeing_class is None and is_language_model:
+    if seeing_class is not None:
+        if _sees_and_writes(seeing_class, config):
+            return seeing_class
+    elif custom_classes:
+        stop(f"{checkpoint} needs its own code. If you trust that code, add trust_remote_code=True")
+    elif is_language_model:
         return transformers.AutoModelForCausalLM
     stop(
         f"{checkpoint} is not an image-text-to-text model of transformers"
@@ -188,6 +202,17 @@ def _seeing_class(config: PretrainedConfig) -> type | None:
     return None
 
 
+def _sees_and_writes(seeing_class: type, config: PretrainedConfig) -> bool:
+    """Whether a model that a class of `SEEING` can load sees pictures and answers in words."""
+    # transformers (5.24) lists BLIP's configuration among the models that write, whichever of its
+    # classes a checkpoint was saved from: one that only scores is told apart by its architecture.
+    if any(name.endswith("Retrieval") for name in config.architectures or []):
+        return False
+    # AutoModelForMultimodalLM also has models that hear and do not see.
+    is_image_text = seeing_class is transformers.AutoModelForImageTextToText
+    return is_image_text or hasattr(config, "vision_config")
+
+
 def context_length_of(config: PretrainedConfig) -> int | None:
     """The number of tokens that prompt and answer of a model may have together.
 
@@ -200,12 +225,13 @@ def context_length_of(config: PretrainedConfig) -> int | None:
     if positions is None:
         return None
 
+    # Such as {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32768}. Some
+    # families have such a set of parameters for each type of layer: {"full_attention": {...}}.
     rope = (
         getattr(text_config, "rope_parameters", None)  # transformers 5
         or getattr(text_config, "rope_scaling", None)  # transformers 4
         or {}
     )
-    # Some families have a set of parameters for each type of layer.
     rope_of_layers = [parameters for parameters in rope.values() if isinstance(parameters, Mapping)]
     lengths = [positions]
     for parameters in (rope, *rope_of_layers):
@@ -239,14 +265,15 @@ def read_template(path: Path) -> str:
 def load_processor(
     pretrained: str, chat_template: str | None = None, **source: Any
 ) -> ProcessorMixin:
-    """The processor of a checkpoint, set up for batches: padding on the left, a chat template.
+    """The processor of a checkpoint, set up for batches: padding on the left, a padding token.
 
+    It has a chat template: the given one, else the checkpoint's; a checkpoint without is refused.
     For a language model it is a `TextProcessor`.
 
     Args:
         pretrained: hub id or folder.
         chat_template: a file with a chat template in place of the checkpoint's.
-        source: from `source`.
+        source: from the function `source`.
     """
     loader = transformers.AutoProcessor
     if "gguf_file" in source:
@@ -306,7 +333,11 @@ def load_model(
     peft: str | None = None,
     **source: Any,
 ) -> PreTrainedModel:
-    """The model on its device, in evaluation mode; adapters are not merged into the weights."""
+    """The model on its device, in evaluation mode; an adapter is not merged into the weights.
+
+    The arguments are those of `FigLangVLM`, but `config` is from `load_config`, `placement` and
+    `dtype` from `placement` and `dtype_for`, and `source` from the function `source`.
+    """
     options: _ModelOptions = {
         "config": config,
         "dtype": dtype,

@@ -56,7 +56,12 @@ class PictureProcessing:
         self.call_options: Options = {}
 
     def set(self, options: Mapping[str, Any]) -> None:
-        """Set options of the image processor, by keyword, as ``--model_args`` gives them.
+        """Replace the image processor by one with these options, and try it on a picture.
+
+        It also sets `call_options`. Without options nothing is done.
+
+        Args:
+            options: by keyword, as ``--model_args`` gives them.
 
         Raises:
             FigLangError: the image processor does not take a value.
@@ -194,7 +199,7 @@ def _smallest_side(picture: Image.Image, takes: Callable[[Image.Image], bool]) -
 
 
 def _defaults_of_calls(processor: ProcessorMixin) -> Options | None:
-    """The options that a processor gives its image processor at each call.
+    """The options that a whole processor gives its image processor at each call, by default.
 
     None with transformers 4, whose processors do not say which they are.
     """

@@ -65,7 +65,7 @@ class ChatTemplate:
         ]
         prompt = self._apply([{"role": "user", "content": content}])
         for placeholder in self.placeholders:
-            if prompt.count(placeholder) == 2:
+            if prompt.count(placeholder) == 2:  # the one that the template writes
                 positions = [
                     prompt.find("First:"),
                     prompt.find(placeholder),
@@ -73,10 +73,10 @@ class ChatTemplate:
                     prompt.rfind(placeholder),
                 ]
                 return positions != sorted(positions)
-        return False
+        return False  # a model that takes a single picture, or a template that writes none
 
     def render(self, messages: Sequence[Message]) -> str:
-        """The prompt of messages in the form of transformers.
+        """The prompt of messages in the form of transformers, with nothing left out.
 
         Raises:
             ValueError: the template leaves out an image or a text or changes a text, a text
@@ -108,7 +108,7 @@ class ChatTemplate:
         return prompt
 
     def _refuse_placeholder_in(self, texts: Sequence[str]) -> None:
-        """Refuse a text that contains what stands for a picture in this model's prompts."""
+        """Raise a `ValueError` if a text contains what stands for a picture in prompts."""
         for text in texts:
             for placeholder in sorted(self.placeholders):
                 if placeholder in text:
@@ -172,6 +172,10 @@ class ChatTemplate:
         Most templates of transformers 5 take lists of parts as contents. Some (GLM-4.1V, Gemma 4,
         Pixtral) want a text for a message without images: they fail on a list, or write it as
         Python shows it. They get texts.
+
+        Args:
+            messages: in the form of transformers.
+            options: of the template, in place of those that the user gave.
         """
         apply_template: Callable[[Sequence[object]], str] = partial(
             self._processor.apply_chat_template,
@@ -191,13 +195,14 @@ class ChatTemplate:
                     " --model_args"
                 ) from error
 
-        plain_messages: list[object] = []
+        # Only the messages that it wrote wrongly become texts.
+        readable_messages: list[object] = []
         for message in messages:
-            is_written_as_python = str(message["content"]) in prompt
-            plain_messages.append(_with_plain_text(message) if is_written_as_python else message)
-        if plain_messages == list(messages):
+            is_written_as_python = str(message["content"]) in prompt  # "[{'type': 'text', ..."
+            readable_messages.append(_with_plain_text(message) if is_written_as_python else message)
+        if readable_messages == list(messages):
             return prompt
-        return apply_template(plain_messages)
+        return apply_template(readable_messages)
 
 
 def _placeholders_of(processor: ProcessorMixin) -> set[str]:
@@ -206,6 +211,7 @@ def _placeholders_of(processor: ProcessorMixin) -> set[str]:
         # It has no attribute for the one that it reads.
         return {"<image>"}
     placeholders: set[str] = set()
+    # The token of an image ("<image>"), and that of its beginning ("<start_of_image>", Gemma 3).
     for attribute in ("image_token", "boi_token"):
         placeholder = getattr(processor, attribute, None)
         if isinstance(placeholder, str) and placeholder:
@@ -219,7 +225,7 @@ def _require_texts(messages: Sequence[Message], prompt: str) -> None:
     Raises:
         ValueError: a text is missing, or a part is written as Python shows it.
     """
-    text_parts: list[tuple[str, MessagePart]] = []  # with the role of their message
+    text_parts: list[tuple[str, MessagePart]] = []  # the role of the message, and the part
     for message in messages:
         for part in message["content"]:
             if part["type"] == "text":

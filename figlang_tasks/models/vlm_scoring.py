@@ -21,7 +21,12 @@ from loguru import logger
 from torch.nn import functional
 
 from .ahead import BatchRunner
-from .vlm_answer_tokens import answer_tokens, separator_before_answer
+from .vlm_answer_tokens import (
+    answer_tokens,
+    first_tokens_of_words,
+    prompt_as_read,
+    separator_before_answer,
+)
 from .vlm_cache import SharedPrefix, for_rows
 
 if TYPE_CHECKING:
@@ -44,7 +49,7 @@ TOLERANCE_HALF = 0.05
 
 
 class _Step(NamedTuple):
-    """Where ``generate`` stands after the prefix.
+    """Where ``generate`` stands after the prefix: all that it needs to go on with a first token.
 
     Attributes:
         outputs: what the model gave.
@@ -72,6 +77,7 @@ class Scorer:
         self.model = model
         self.tokenizer = tokenizer
         self.uses_shared_prefix = True
+        # `_next_batch` makes batches that are smaller yet: here they are halved if memory runs out.
         self._batch_runner = BatchRunner(MAX_TOKENS, "candidate")
         # A prompt with an image takes another way through a model than one without: each set of
         # names of inputs is checked once.
@@ -88,7 +94,7 @@ class Scorer:
             texts: the candidates.
             add_special_tokens: whether the tokenizer added special tokens to the prompt.
         """
-        prompt = self._prompt_as_read(inputs, prompt)
+        prompt = prompt_as_read(self.tokenizer, prompt, inputs["input_ids"][0])
         between = separator_before_answer(prompt, self.tokenizer)
         answers = [between + text for text in texts]
         tokens = answer_tokens(self.tokenizer, prompt, answers, add_special_tokens)
@@ -115,10 +121,12 @@ class Scorer:
         tokens_by_prompt: dict[str, tuple[list[int], list[int]]] = {}
         for prompt in prompts:
             if prompt not in tokens_by_prompt:
-                tokens_by_prompt[prompt] = self._first_tokens(
-                    self._prompt_as_read(inputs, prompt), yes, no, add_special_tokens
+                # The processor ends all prompts alike: the first row stands for each.
+                complete_prompt = prompt_as_read(self.tokenizer, prompt, inputs["input_ids"][0])
+                tokens_by_prompt[prompt] = first_tokens_of_words(
+                    self.tokenizer, complete_prompt, yes, no, add_special_tokens
                 )
-        log_probs, _ = self._prefill(inputs)
+        log_probs, _ = self._prefill(inputs)  # [batch, vocabulary]
         scores: list[float] = []
         for row, prompt in zip(log_probs, prompts, strict=True):
             yes_tokens, no_tokens = tokens_by_prompt[prompt]
@@ -127,22 +135,6 @@ class Scorer:
             # sigmoid(log a - log b) = a / (a + b)
             scores.append(torch.sigmoid(yes_log_prob - no_log_prob).item())
         return scores
-
-    def _first_tokens(
-        self, prompt: str, yes: str, no: str, add_special_tokens: bool
-    ) -> tuple[list[int], list[int]]:
-        """The tokens with which only `yes`, and only `no`, begins after a prompt."""
-        spellings = [yes, f" {yes}", no, f" {no}"]
-        tokens = answer_tokens(self.tokenizer, prompt, spellings, add_special_tokens)
-        first_tokens = [spelling_tokens[0] for spelling_tokens in tokens]
-        yes_tokens = set(first_tokens[:2])
-        no_tokens = set(first_tokens[2:])
-        both = yes_tokens & no_tokens
-        if yes_tokens == both or no_tokens == both:
-            raise ValueError(
-                f"the words {yes!r} and {no!r} begin with the same token; choose other words"
-            )
-        return sorted(yes_tokens - both), sorted(no_tokens - both)
 
     # --- log-probabilities of token sequences ---
 
@@ -170,12 +162,15 @@ class Scorer:
     ) -> list[list[float]]:
         """The log-probabilities of sequences that all see the cache of one run of the prefix.
 
+        The run of the prefix gives those of all first tokens; batches of sequences give the others.
+
         Raises:
             _CacheMistrusted: the model cannot go on from that cache.
         """
-        first_log_probs, step = self._prefill(prefix)
+        vocabulary_log_probs, step = self._prefill(prefix)
+        first_tokens = [sequence[0] for sequence in tokens]
         log_probs: list[list[float]] = []
-        for first_log_prob in first_log_probs[0][[sequence[0] for sequence in tokens]].tolist():
+        for first_log_prob in vocabulary_log_probs[0][first_tokens].tolist():
             log_probs.append([first_log_prob])
 
         def run(indices: Sequence[int]) -> list[list[float]]:
@@ -199,14 +194,14 @@ class Scorer:
                 if input_names in self._checked:
                     raise
                 raise _CacheMistrusted(f"{type(error).__name__}: {error}") from error
-            if input_names not in self._checked:
+            if input_names not in self._checked:  # the first batch with such inputs
                 # The longest of the batch, and its last row, which is furthest from the first and
                 # has most padding.
                 for index in {batch[0], batch[-1]}:
                     reference = self.log_probs_token_by_token(prefix, tokens[index])
                     self._require_agreement(reference, log_probs[index])
                 self._checked.add(input_names)
-            waiting = waiting[len(batch) :]
+            waiting = waiting[len(batch) :]  # a batch is the first that wait
         return log_probs
 
     def log_probs_token_by_token(self, prefix: Inputs, tokens: Sequence[int]) -> list[float]:
@@ -232,7 +227,7 @@ class Scorer:
             raise RuntimeError(
                 f"generate of {type(self.model).__name__} does not generate the tokens that it must"
             )
-        logits = torch.cat(output.logits)[None]
+        logits = torch.cat(output.logits)[None]  # of [1, vocabulary] for each token
         return _token_log_probs(logits, torch.tensor([list(tokens)]))[0].tolist()
 
     def _generate(self, prefix: Inputs, **options: Any) -> GenerateOutput:
@@ -249,7 +244,7 @@ class Scorer:
         )
 
     def _prefill(self, prefix: Inputs) -> tuple[torch.Tensor, _Step | None]:
-        """Run the prompts, and see where ``generate`` stands behind them.
+        """Run the prompts, and note where ``generate`` stands behind them.
 
         Only ``generate`` knows each family's positions. So it generates one token, and its method
         that prepares the next step is replaced meanwhile by one that also keeps that step.
@@ -286,7 +281,7 @@ class Scorer:
             step: where ``generate`` stands after the prefix.
             tokens: of each sequence, at least two.
         """
-        if step is None:
+        if step is None:  # see `_prefill`; the warning of `log_probs` adds the model's name
             raise TypeError("its generate is that of a part of it")
         device = prompt_tokens.device
         rows = len(tokens)
@@ -298,18 +293,24 @@ class Scorer:
             padding = [sequence[-1]] * (longest - len(sequence))
             padded_rows.append([*sequence, *padding])
         padded = torch.tensor(padded_rows, device=device)
+        # At each token the model foretells the next one: it reads all but the last.
+        read_tokens = padded[:, :-1]
+        foretold_tokens = padded[:, 1:]
+
         state = self._state_after(step, prompt_tokens.shape[1], rows, longest - 1, device)
-        first_sequence = torch.cat([prompt_tokens, padded[:1, :-1]], dim=1)
+        # The model prepares its inputs for one row. They hold for all rows but for the tokens.
+        first_sequence = torch.cat([prompt_tokens, read_tokens[:1]], dim=1)
         model_inputs = self.model.prepare_inputs_for_generation(first_sequence, **state)
         inputs = {name: for_rows(name, model_inputs[name], rows) for name in model_inputs}
-        inputs["input_ids"] = padded[:, :-1]
-        log_probs = _token_log_probs(self.model(**inputs).logits, padded[:, 1:]).tolist()
+        inputs["input_ids"] = read_tokens
+        log_probs = _token_log_probs(self.model(**inputs).logits, foretold_tokens).tolist()
+        # Without what pads the shorter sequences.
         return [row[: length - 1] for row, length in zip(log_probs, lengths, strict=True)]
 
     def _state_after(
         self, step: _Step, prompt_length: int, rows: int, count: int, device: torch.device
     ) -> dict[str, Any]:
-        """The keyword arguments of ``generate`` for one step over `count` tokens in each row.
+        """The state of ``generate`` (see `_Step`) for one step over `count` tokens in each row.
 
         Args:
             step: where ``generate`` stands after the prefix.
@@ -328,25 +329,15 @@ class Scorer:
                 step.outputs, state, is_encoder_decoder=False
             )
         state[cache_name] = cache
-        if "logits_to_keep" in state:
+        if "logits_to_keep" in state:  # of how many last tokens the model returns logits
             state["logits_to_keep"] = count
         if "cache_position" in state:  # transformers 4
             state["cache_position"] = torch.arange(
                 prompt_length, prompt_length + count, device=device
             )
-        else:
+        else:  # transformers 5: how many last tokens the model reads
             state["next_sequence_length"] = count
         return state
-
-    def _prompt_as_read(self, inputs: Inputs, prompt: str) -> str:
-        """The prompt as the model reads it.
-
-        Some processors add white space at its end (PaliGemma: a line break).
-        """
-        last_text = self.tokenizer.decode(inputs["input_ids"][0, -1:])
-        if last_text.isspace() and not prompt.endswith(last_text):
-            return prompt + last_text
-        return prompt
 
     def _require_agreement(self, reference: Sequence[float], log_probs: Sequence[float]) -> None:
         """Check log-probabilities by the shared prefix against a reference, token by token.
@@ -372,18 +363,18 @@ def _next_batch(
 ) -> list[int]:
     """The first sequences of those that wait, as many as one forward pass takes.
 
-    Sequences much shorter than the longest are left for a batch of their own, where less of it is
-    padding.
+    Sequences shorter than two thirds of the longest are left for a batch of their own, where less
+    of it is padding.
 
     Args:
-        waiting: indices of sequences, the longest first.
+        waiting: indices of sequences, the longest first, so that those left stand at the end.
         tokens: of all sequences.
         prompt_length: tokens of the prefix.
     """
     longest = len(tokens[waiting[0]])
     most_rows = min(MAX_POSITIONS // (prompt_length + longest), MAX_TOKENS // longest)
-    candidates = waiting[: max(most_rows, 1)]
-    return [index for index in candidates if 3 * len(tokens[index]) >= 2 * longest]
+    first_waiting = waiting[: max(most_rows, 1)]
+    return [index for index in first_waiting if 3 * len(tokens[index]) >= 2 * longest]
 
 
 def _token_log_probs(logits: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
