@@ -148,6 +148,7 @@ def score(
         device=device,
         dtype=dtype,
     )
+    notes.take_failures()  # those of an earlier command in this process
     with translated_errors():
         if task is not None:
             scored = _score_file(Path(path), task, names, options, output_path)
