@@ -8,48 +8,53 @@ from pathlib import Path
 from typing import Any
 
 from figlang_tasks.core.errors import RunError
-from figlang_tasks.core.files import MOST_BYTES_OF_SAMPLES, check_file
-from figlang_tasks.core.row_files import brief, json_lines
+from figlang_tasks.core.row_files import brief
 from figlang_tasks.core.samples_files import saved_lines, task_of
+from figlang_tasks.results.predictions.json_fields import field_at
 from figlang_tasks.results.predictions.prediction import Prediction, PredictionFile
 
-_ANSWERS = ("filtered_resps", "resps")
-"""Keys of the answers to a document, as filters left them and as the model gave them."""
+_ANSWERS = ("resps", "filtered_resps")
+"""Keys of the answers to a document, as the model gave them and as filters left them.
+
+lmms-eval leaves the first one out where filters changed nothing.
+"""
 
 
-def is_samples_file(path: Path) -> bool:
-    """Whether a file is one of samples: its first line has a document's number and answers."""
-    if path.suffix.lower() != ".jsonl":
-        return False
-    try:
-        check_file(path, MOST_BYTES_OF_SAMPLES)
-        with path.open("rb") as file:
-            first_line = next(json_lines(file), None)
-    except OSError:
-        return False
-    if first_line is None or isinstance(first_line[1], str):  # empty, or no JSON
-        return False
-    sample = first_line[1]
-    return "doc_id" in sample and any(key in sample for key in _ANSWERS)
+def is_sample(line: Mapping[str, object]) -> bool:
+    """Whether an object of a JSON Lines file is a sample: a document's number, and answers."""
+    return "doc_id" in line and any(key in line for key in _ANSWERS)
 
 
 def read_samples(path: Path) -> PredictionFile:
     """Read the answers in a samples file.
+
+    Tasks of lm-eval may have several filters, and a line for each of them; then the lines of the
+    first one are read, since all have the same answers.
 
     Raises:
         RunError: the file is damaged, or an answer is no text.
     """
     predictions: list[Prediction] = []
     is_of_lm_eval = False
+    settings: Mapping[str, object] = {}
+    answers_key = _ANSWERS[0]
+    first_filter: object = None
     for location, sample in saved_lines(path):
-        arguments = sample.get("arguments")
-        is_of_lm_eval = isinstance(arguments, Mapping)
-        for output in _outputs(location, sample):
+        if not predictions:
+            is_of_lm_eval = isinstance(sample.get("arguments"), Mapping)
+            settings = _settings(sample)
+            first_filter = sample.get("filter")
+        if sample.get("filter") != first_filter:
+            continue
+        answers_key = _answers_key(location, sample)
+        row_number = _row_number(location, sample)
+        for output in _outputs(location, sample[answers_key]):
             predictions.append(
                 Prediction(
                     location=location,
                     id=_recorded_id(sample),
-                    row_number=_row_number(location, sample),
+                    row_number=row_number,
+                    texts=_document_texts(sample),
                     output=output,
                     prompt=None if is_of_lm_eval else _prompt(sample),
                 )
@@ -59,8 +64,9 @@ def read_samples(path: Path) -> PredictionFile:
         form=f"samples of {'lm-eval' if is_of_lm_eval else 'lmms-eval'}",
         content="words",
         predictions=predictions,
-        columns={"row number": "doc_id", "output": "filtered_resps"},
+        columns={"row number": "doc_id", "output": answers_key},
         task=task_of(path) or None,
+        settings=settings,
     )
 
 
@@ -72,10 +78,26 @@ def _row_number(location: str, sample: Mapping[str, Any]) -> int:
 
 
 def _recorded_id(sample: Mapping[str, Any]) -> str | None:
-    """The id of the row, where a task of ours recorded it."""
-    record = sample.get("sample")
-    row_id = record.get("id") if isinstance(record, Mapping) else None
-    return row_id if isinstance(row_id, str) else None
+    """The id of the row, where a task of ours recorded it, or lm-eval saved the row; else None."""
+    for key in ("sample", "doc"):
+        row_id = field_at(sample, f"{key}.id")
+        if isinstance(row_id, str):
+            return row_id
+    return None
+
+
+def _document_texts(sample: Mapping[str, Any]) -> dict[str, str]:
+    """The texts of the row by column, where lm-eval saved the row."""
+    document = sample.get("doc")
+    if not isinstance(document, Mapping):
+        return {}
+    return {column: text for column, text in document.items() if isinstance(text, str)}
+
+
+def _settings(sample: Mapping[str, Any]) -> Mapping[str, object]:
+    """The settings of generation that lm-eval saved with a sample; empty if it has none."""
+    settings = field_at(sample, "arguments.gen_args_0.arg_1")
+    return settings if isinstance(settings, Mapping) else {}
 
 
 def _prompt(sample: Mapping[str, Any]) -> str | None:
@@ -84,25 +106,33 @@ def _prompt(sample: Mapping[str, Any]) -> str | None:
     return prompt if isinstance(prompt, str) else None
 
 
-def _outputs(location: str, sample: Mapping[str, Any]) -> list[str | None]:
+def _answers_key(location: str, sample: Mapping[str, Any]) -> str:
+    """The key under which a sample has its answers.
+
+    A task of ours reads the whole answer, and keeps under ``filtered_resps`` what it judged.
+    """
+    keys = reversed(_ANSWERS) if "sample" in sample else _ANSWERS
+    for key in keys:
+        if key in sample:
+            return key
+    raise RunError(f"{location} has no answer ({' or '.join(_ANSWERS)})")
+
+
+def _outputs(location: str, answers: object) -> list[str | None]:
     """The answers to a document, usually one.
 
     Raises:
         RunError: they are no texts, as where a task compares the likelihoods of texts.
     """
-    key = next((key for key in _ANSWERS if key in sample), None)
-    if key is None:
-        raise RunError(f"{location} has no answer ({' or '.join(_ANSWERS)})")
-    answers = sample[key]
     # lm-eval has a list for each request of a document, and lmms-eval a list, or the text alone.
     while isinstance(answers, list) and len(answers) == 1 and isinstance(answers[0], list):
         answers = answers[0]
-    if not isinstance(answers, list):
-        answers = [answers]
-    for answer in answers:
+    outputs: list[str | None] = []
+    for answer in answers if isinstance(answers, list) else [answers]:
         if not isinstance(answer, str | None):
             raise RunError(
                 f"{location}: its answer is {brief(json.dumps(answer, default=str))}, must be a"
                 " text: does its task compare likelihoods?"
             )
-    return answers
+        outputs.append(answer)
+    return outputs

@@ -15,9 +15,9 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from figlang_tasks.core.errors import RunError
 from figlang_tasks.core.record import Row
-from figlang_tasks.core.row_files import brief
 from figlang_tasks.core.text import folded, listing
 from figlang_tasks.results.predictions.prediction import Prediction, PredictionFile
+from figlang_tasks.results.predictions.row_texts import check_row_numbers, text_columns
 
 MissingRows: TypeAlias = Literal["refuse", "wrong", "partial"]
 """What becomes of rows without a prediction: the command ends; they count as wrong; or the run has
@@ -139,7 +139,7 @@ def match(
         index = index_by_value[key.of_prediction(prediction)]
         predictions_by_index.setdefault(index, []).append(prediction)
     if key.name == ROW_NUMBER:
-        _check_texts(file, documents, task_name, predictions_by_index)
+        check_row_numbers(documents, task_name, predictions_by_index)
     return _matching(file, documents, task_name, key, predictions_by_index, missing_rows)
 
 
@@ -199,9 +199,8 @@ def _text_key(file: PredictionFile, documents: Sequence[Row]) -> _Key | None:
     None if the file has none of them.
     """
     shared_columns: list[str] = []
-    for column, text in documents[0].items():
-        is_text = isinstance(text, str)
-        if is_text and all(column in prediction.texts for prediction in file.predictions):
+    for column in text_columns(documents):
+        if all(column in prediction.texts for prediction in file.predictions):
             shared_columns.append(column)
     picture_column = None
     if "image" in documents[0] and isinstance(documents[0]["image"], str):
@@ -209,30 +208,23 @@ def _text_key(file: PredictionFile, documents: Sequence[Row]) -> _Key | None:
             if all(column in prediction.texts for prediction in file.predictions):
                 picture_column = column
                 break
-    text_columns = [column for column in shared_columns if column not in _NEVER_IN_PROMPTS]
-    if len(text_columns) + (picture_column is not None) < _LEAST_TEXTS:
+    if len(shared_columns) + (picture_column is not None) < _LEAST_TEXTS:
         return None
 
     def of_prediction(prediction: Prediction) -> object:
-        texts = [folded(prediction.texts[column]) for column in text_columns]
+        texts = [folded(prediction.texts[column]) for column in shared_columns]
         if picture_column is not None:
             texts.append(_file_name(prediction.texts[picture_column]))
         return tuple(texts)
 
     def of_document(row: Row, index: int) -> object:
-        texts = [folded(row[column]) for column in text_columns]
+        texts = [folded(row[column]) for column in shared_columns]
         if picture_column is not None:
             texts.append(_file_name(row["image"]))
         return tuple(texts)
 
-    names = [*text_columns, *([picture_column] if picture_column else [])]
+    names = [*shared_columns, *([picture_column] if picture_column else [])]
     return _Key(f"the texts {', '.join(names)}", of_prediction, of_document)
-
-
-_NEVER_IN_PROMPTS = frozenset(
-    ("id", "data", "dataset", "request", "label", "explanation", "answer", "image", "row", "unit")
-)
-"""Columns of documents that do not tell rows apart, or tell the right answer."""
 
 
 def _file_name(path: str) -> str:
@@ -279,31 +271,6 @@ def _unknown_message(
         f"{message}. `figlang score --task {task_name} --columns` prints the form of ids; name"
         " another column with --id"
     )
-
-
-def _check_texts(
-    file: PredictionFile,
-    documents: Sequence[Row],
-    task_name: str,
-    predictions_by_index: Mapping[int, Sequence[Prediction]],
-) -> None:
-    """Raise a `RunError` if rows that were found by their numbers have other texts in the file.
-
-    So it is if the file counts from 1, or has the rows of another split.
-    """
-    text_key = _text_key(file, documents)
-    if text_key is None:
-        return
-    for index, predictions in predictions_by_index.items():
-        texts_of_row = text_key.of_document(documents[index], index)
-        for prediction in predictions:
-            texts = text_key.of_prediction(prediction)
-            if texts != texts_of_row:
-                raise RunError(
-                    f"{prediction.location}: row {index} of {task_name} is {brief(texts_of_row)},"
-                    f" but the file has {brief(texts)} there, by {text_key.name}: rows are counted"
-                    " from 0; or name a column with ids (--id)"
-                )
 
 
 def _matching(

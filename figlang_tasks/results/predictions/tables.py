@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,7 +33,7 @@ _MOST_UNPACKED_BYTES = 2048 * files.MEBIBYTE
 
 
 def read_table(path: Path, names: ColumnNames) -> PredictionFile:
-    """Read the predictions in a table, by the ending of its name.
+    """Read the predictions in a table that is no JSON, by the ending of its name.
 
     Raises:
         RunError: the file cannot be read, or has no predictions.
@@ -43,7 +42,6 @@ def read_table(path: Path, names: ColumnNames) -> PredictionFile:
         ".csv": _rows_of_text,
         ".tsv": _rows_of_text,
         ".jsonl": _rows_of_text,
-        ".json": _rows_of_json,
         ".parquet": _rows_of_parquet,
         ".xlsx": _rows_of_excel,
     }
@@ -79,13 +77,14 @@ def _rows_of_text(path: Path) -> Iterator[tuple[str, Cells]]:
         yield location, row
 
 
-def _rows_of_json(path: Path) -> Iterator[tuple[str, Cells]]:
-    """The rows of a JSON file: a list of objects, or an object with an output for each id."""
-    try:
-        content = json.loads(files.read_file(path, MOST_BYTES_OF_A_TABLE).decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        raise RunError(f"{path} is not JSON in UTF-8 ({error}): save the file again") from error
-    yield from rows_of_content(path, content)
+def read_json_table(path: Path, content: object, names: ColumnNames) -> PredictionFile:
+    """Read the predictions in the content of a JSON file that is a table.
+
+    Raises:
+        RunError: it has another form, or no predictions.
+    """
+    rows = rows_of_content(path, content)
+    return predictions_of_table(path, FORM_BY_SUFFIX[".json"], rows, names)
 
 
 def rows_of_content(path: Path, content: object) -> Iterator[tuple[str, Cells]]:
