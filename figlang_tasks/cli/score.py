@@ -10,11 +10,13 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 import typer
 
-from figlang_tasks.cli import folder_beside, new_folder, say, warn
+from figlang_tasks.cli import folder_beside, say, warn
 from figlang_tasks.cli.options import Device, Dtype
 from figlang_tasks.cli.summary import next_commands, summary_table
 from figlang_tasks.core import notes
 from figlang_tasks.core.errors import FigLangError
+from figlang_tasks.core.files import check_is_free
+from figlang_tasks.core.new_folder import new_folder
 from figlang_tasks.results import runs
 from figlang_tasks.results.explanation_scores import score_explanations, scorer_for
 from figlang_tasks.results.judged_again import judge_again
@@ -24,7 +26,7 @@ from figlang_tasks.results.predictions.matching import MissingRows
 from figlang_tasks.results.predictions.prediction import ColumnNames
 from figlang_tasks.results.predictions.scored_run import ScoringOptions, score_predictions
 from figlang_tasks.results.task_run import TaskRun
-from figlang_tasks.results.writing import ChangedTask, save_run, write_run
+from figlang_tasks.results.writing import ChangedTask, write_run
 from figlang_tasks.scoring import evaluate
 from figlang_tasks.scoring.readings import readings_metadata
 from figlang_tasks.scoring.task_file import TaskFile
@@ -225,9 +227,9 @@ def _score_file(
     file = read_predictions(path, names, task_file.name)
     say(file.description)
     folder = output_path or Path("results") / file.path.stem
-    with new_folder(folder) as partial_folder:
-        scored = score_predictions(file, task_file, options)
-        save_run(scored.run, partial_folder)
+    check_is_free(folder)  # before the work is done
+    scored = score_predictions(file, task_file, options)
+    scored.run.save(folder)
     for remark in scored.remarks:
         say(remark)
     return _Scored([scored.run.results], folder)

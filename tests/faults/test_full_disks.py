@@ -13,8 +13,8 @@ import pytest
 from published_runs import rows
 from vflute_hub import write_vflute_repo
 
-from figlang_tasks.cli import new_folder
 from figlang_tasks.core.errors import DataError, FigLangError
+from figlang_tasks.core.new_folder import new_folder
 from figlang_tasks.core.parquet_files import read_parquet
 
 
