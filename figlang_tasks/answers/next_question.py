@@ -237,9 +237,9 @@ class _Beginning(NamedTuple):
 def _end_of_answer(output: str, questions: Sequence[PromptQuestion]) -> int | None:
     """Where the first question or turn begins that the model invents; None if there is none.
 
-    It goes through the beginnings in their order. The first before which an answer stands
-    (`_ENDS_AFTER`) is invented. Others are passed over; where one is the row's own question, the
-    answer is looked for after it.
+    It goes through the beginnings in their order. The first that has before it what `_ENDS_AFTER`
+    names for its kind, mostly an answer, is invented. Others are passed over; where one is the
+    row's own question, the answer is looked for after it.
 
     Args:
         output: what the model said.
@@ -249,7 +249,7 @@ def _end_of_answer(output: str, questions: Sequence[PromptQuestion]) -> int | No
     text = plain(output_without_thoughts)
     search_from = answer_start
     # Of several tagged answers `answer_span` gives the last one, which may be that to an invented
-    # question.
+    # question. Then the first one is the answer, and all from the start on belongs to it.
     first_answer = _ANSWER_END.search(text, 0, answer_start)
     if first_answer is not None:
         search_from = first_answer.end()
