@@ -162,7 +162,7 @@ CLAIM_IS: Final = re.compile(
 
 @lru_cache(maxsize=IN_LOOPS)
 def is_verdict(around: Around, form: Form, *, is_stance: bool = False) -> bool:
-    """Whether a sentence wholly denies the relation that was asked about, in its own words.
+    """Whether a sentence denies the relation that was asked about as a whole, in its own words.
 
     What stands before the word must deny it in a way that its form allows ("does not support", "is
     not supported"), and what stands after it must be the claim, the image or the clause's end.

@@ -266,7 +266,7 @@ def _stated_label(analysis: _Analysis) -> Read[Label] | None:
 
 
 def _label_left_by_denial(analysis: _Analysis) -> Read[Label] | None:
-    """The label that a denial of the other leaves, or that a stance stands for; None without both.
+    """The label that a denial of the other leaves, or that a stance stands for; else None.
 
     It is ambiguous if a stance or the name of a label says the contrary.
     """

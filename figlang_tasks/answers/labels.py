@@ -267,7 +267,7 @@ def _standing(around: Around, form: Form) -> Standing | None:
 
 
 def _has_subject(around: Around, form: Form) -> bool:
-    """Whether the subject of a label is the image, the claim or the sentences.
+    """Whether a label is said of the image, the claim or the sentences.
 
     Args:
         around: the text around the label.

@@ -165,7 +165,7 @@ class PromptQuestion:
         return [opening for opening in openings if opening is not None]
 
     def _paragraphs_with_texts(self) -> list[int]:
-        """Where the paragraphs start that have the start of a text of the row."""
+        """Where each paragraph starts in which a text of the row starts."""
         starts = []
         ends = [*self._paragraphs[1:], len(self._prompt)]
         for start, end in zip(self._paragraphs, ends, strict=True):

@@ -90,6 +90,7 @@ class _Thoughts:
     """
 
     def __init__(self, output: str) -> None:
+        """Read all tags of an output; the two lists of spans are whole afterwards."""
         self.outside: list[_Span] = []
         self.explaining: list[_Span] = []
         self._output = output
