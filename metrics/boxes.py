@@ -190,7 +190,7 @@ class _Ranking(NamedTuple):
             precision = np.divide(hits, predicted, out=np.zeros(hits.shape), where=predicted > 0)
             # The best precision at this recall or a higher one.
             best_precision = np.maximum.accumulate(precision[:, ::-1], axis=1)[:, ::-1]
-            for resample in np.flatnonzero(truths):
+            for resample in np.flatnonzero(truths):  # those that have a box to find
                 recall = hits[resample] / truths[resample]
                 # For each level of recall the first score that reaches it.
                 reached_at = np.searchsorted(recall, RECALLS, side="left")

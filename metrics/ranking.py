@@ -140,7 +140,7 @@ def random_tie_precision_at_k(
     """
     values, is_positive = _check_candidates(scores, positives)
     k = int(np.count_nonzero(is_positive))
-    kth_score = np.sort(values)[-k]
+    kth_score = np.sort(values)[-k]  # of the k-th best candidate
     is_above = values > kth_score
     is_tied = values == kth_score
     tied_among_best = k - int(np.count_nonzero(is_above))

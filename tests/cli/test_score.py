@@ -7,18 +7,18 @@ import shutil
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import demo_runs
 import pytest
-import varied_runs
 from commands import done, refused
+from demo_runs import SAMPLES_NAME, run_figlang_mini
 from flute_rows import write_lines
-from report_runs import lines_of
-from saved_samples import NAME, evaluated
+from saved_runs import sample_lines
 
 from figlang_tasks.metrics.explanation import get_scorer
 from figlang_tasks.metrics.explanation.weights import locate
 from figlang_tasks.results import runs
 
-RESULTS = NAME.replace("samples_figlang_mini.jsonl", "results.json")
+RESULTS = SAMPLES_NAME.replace("samples_figlang_mini.jsonl", "results.json")
 EMBEDDED = ("--scorer", "embedded")
 
 Sample: TypeAlias = dict[str, Any]
@@ -36,8 +36,8 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def samples_file(tmp_path: Path) -> Path:
     """What the harness wrote for the first 10 rows, in a run without a scorer."""
     (tmp_path / "run").mkdir()
-    path = tmp_path / "run" / NAME
-    path.write_bytes(b"".join(evaluated()[0].splitlines(keepends=True)[:10]))
+    path = tmp_path / "run" / SAMPLES_NAME
+    path.write_bytes(b"".join(run_figlang_mini()[0].splitlines(keepends=True)[:10]))
     return path
 
 
@@ -64,11 +64,11 @@ def names(folder: Path) -> set[str]:
 
 
 def test_the_new_run_equals_one_that_scores(samples_file: Path) -> None:
-    samples_file.write_bytes(evaluated()[0])
-    samples_with_scores, values_with_scores = evaluated("embedded")
+    samples_file.write_bytes(run_figlang_mini()[0])
+    samples_with_scores, values_with_scores = run_figlang_mini("embedded")
     output = done("score", samples_file, *EMBEDDED)
     folder = samples_file.with_name(f"{samples_file.stem}_embedded")
-    assert (folder / NAME).read_bytes() == samples_with_scores
+    assert (folder / SAMPLES_NAME).read_bytes() == samples_with_scores
     task = runs.read(str(folder)).tasks["figlang_mini"]
     metrics_of_explanations = ["f1@0", "f1@53", "f1@60", "explanation_score"]
     assert list(task.reported) == [
@@ -85,8 +85,8 @@ def test_the_new_run_equals_one_that_scores(samples_file: Path) -> None:
     assert task.signature == get_scorer("embedded", cache=False).signature
     for text in ("| MuSE ", "f1@53", str(task.signature), f"written: {folder}"):
         assert text in output
-    assert names(samples_file.parent) == {NAME, folder.name}
-    assert names(folder) == {NAME, RESULTS}
+    assert names(samples_file.parent) == {SAMPLES_NAME, folder.name}
+    assert names(folder) == {SAMPLES_NAME, RESULTS}
 
 
 def without_errors(table: dict[str, Any]) -> dict[str, Any]:
@@ -102,9 +102,9 @@ def test_a_run_of_several_tasks_is_written_whole(tmp_path: Path) -> None:
     run = tmp_path / "model"
     run.mkdir()
     for task in tasks:
-        (samples_file,) = varied_runs.weak().glob(f"*_samples_{task}.jsonl")
+        (samples_file,) = demo_runs.weak_run().glob(f"*_samples_{task}.jsonl")
         shutil.copy(samples_file, run)
-    (results_file,) = varied_runs.weak().glob("*_results.json")
+    (results_file,) = demo_runs.weak_run().glob("*_results.json")
     results_with_scores = json.loads(results_file.read_text())
     results_without_scores = json.loads(results_file.read_text())
     results_without_scores["config"] = {**results_with_scores["config"], "limit": 8.0}
@@ -144,7 +144,7 @@ def test_texts_of_all_kinds(samples_file: Path) -> None:
         sample["filtered_resps"] = text
     write_lines(samples_file, samples)
     done("score", samples_file, *EMBEDDED, "-o", samples_file.parent / "new")
-    written_file = samples_file.parent / "new" / NAME
+    written_file = samples_file.parent / "new" / SAMPLES_NAME
     scored_samples = read_samples(written_file)
     has_score = []
     for sample in scored_samples:
@@ -176,12 +176,12 @@ def test_a_failure_is_one_line(
     line = refused("score", samples_file, *options)
     assert line.startswith("figlang: ")
     assert message in line
-    assert names(samples_file.parent) == {NAME}
+    assert names(samples_file.parent) == {SAMPLES_NAME}
 
 
 def save_flute_samples(path: Path, **changes: Any) -> Path:
     """Save samples of FLUTE, with changes in the last record."""
-    samples = lines_of("figlang_mini_flute")
+    samples = sample_lines("figlang_mini_flute")
     samples[-1]["sample"] |= changes
     return write_lines(path, samples)
 
