@@ -67,7 +67,7 @@ def test_the_new_run_equals_one_that_scores(samples_file: Path) -> None:
     samples_file.write_bytes(run_figlang_mini()[0])
     samples_with_scores, values_with_scores = run_figlang_mini("embedded")
     output = done("score", samples_file, *EMBEDDED)
-    folder = samples_file.with_name(f"{samples_file.stem}_embedded")
+    folder = samples_file.with_name(f"{samples_file.stem}_scored")
     assert (folder / SAMPLES_NAME).read_bytes() == samples_with_scores
     task = runs.read(str(folder)).tasks["figlang_mini"]
     metrics_of_explanations = ["f1@0", "f1@53", "f1@60", "explanation_score"]
@@ -115,7 +115,7 @@ def test_a_run_of_several_tasks_is_written_whole(tmp_path: Path) -> None:
     (run / results_file.name).write_text(json.dumps(results_without_scores))
 
     done("score", run, *EMBEDDED)
-    folder = tmp_path / "model_embedded"
+    folder = tmp_path / "model_scored"
     assert names(folder) == names(run)
     for name in names(run) - {results_file.name}:
         assert_equal_but_for_digits_of_scores(read_samples(folder / name), read_samples(run / name))
@@ -189,13 +189,14 @@ def save_flute_samples(path: Path, **changes: Any) -> Path:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"reference": None}, " has no gold, reference and explanation"),
-        ({"explanation": 7}, " has an explanation that is no text"),
+        ({"id": "no row", "reference": None}, " has no gold, reference and explanation"),
+        ({"id": "no row", "explanation": 7}, " has an explanation that is no text"),
     ],
 )
 def test_a_row_that_cannot_be_scored_is_named(
     changes: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
+    """A record is taken as it was saved only where the data of its run is not here."""
     path = save_flute_samples(tmp_path / "samples_flute.jsonl", **changes)
     line = refused("score", path, *EMBEDDED)
     assert "samples_flute.jsonl has a record that is not as the task flute writes it" in line
@@ -204,14 +205,16 @@ def test_a_row_that_cannot_be_scored_is_named(
 
 
 @pytest.mark.parametrize(
-    ("task", "model"), [("figlang_mini", "xlarge-mnli"), ("flute", "deberta-large-mnli")]
+    ("task", "scorer", "model"),
+    [("figlang_mini", "vflute25", "xlarge-mnli"), ("flute", "flute22", "deberta-large-mnli")],
 )
 def test_by_default_the_papers_scorer_is_used(
-    task: str, model: str, samples_file: Path, monkeypatch: pytest.MonkeyPatch
+    task: str, scorer: str, model: str, samples_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", str(samples_file.parent))
     locate.cache_clear()
     save_flute_samples(samples_file.with_name("2026-01-02T03-04-05_samples_flute.jsonl"))
     (path,) = samples_file.parent.glob(f"*_samples_{task}.jsonl")
-    assert model in refused("score", path)
+    assert f"the weights of {scorer} are not here" in refused("score", path)
+    assert model in refused("score", path, "--scorer", scorer)

@@ -11,6 +11,7 @@ from loguru import logger
 
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.metrics.explanation.weights import WeightsError
+from figlang_tasks.results.explanation_scores import ScorerChoice
 from figlang_tasks.results.predictions.forms import read_predictions
 from figlang_tasks.results.predictions.matching import MissingRows
 from figlang_tasks.results.predictions.prediction import ColumnNames, PredictionFile
@@ -71,7 +72,7 @@ def score(
     task_file = TaskFile.read(task)
     names = ColumnNames(id=id, output=output, label=label, explanation=explanation)
     options = ScoringOptions(
-        model=model, missing_rows=missing_rows, in_order=in_order, scorer=scorer
+        model=model, missing_rows=missing_rows, in_order=in_order, scorer=ScorerChoice(scorer)
     )
     file = _read(predictions, names, task_file.name)
     try:
