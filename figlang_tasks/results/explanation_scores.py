@@ -72,8 +72,8 @@ def score_explanations(task: TaskRun, scorer: Scorer) -> ScoredTask:
 def scorer_for(task: TaskRun, choice: ScorerChoice) -> tuple[Scorer | None, str]:
     """The scorer of a task's explanations, and why there is none: "" if there is one.
 
-    A scorer that the user names is downloaded if need be. The paper's own is taken if its weights
-    are on this machine.
+    A scorer that the user names is downloaded if need be. That of the task is taken if its
+    weights are on this machine.
 
     Args:
         task: one that has explanations.
@@ -89,19 +89,20 @@ def scorer_for(task: TaskRun, choice: ScorerChoice) -> tuple[Scorer | None, str]
         return None, "explanations have no scores (--scorer off)"
     if choice.name is not None:
         return get_scorer(choice.name, device=choice.device, dtype=choice.dtype), ""
-    paper_scorer = _default_scorer(task)
+    default_scorer = _default_scorer(task)
     try:
         with downloading_nothing():
-            return get_scorer(paper_scorer, device=choice.device, dtype=choice.dtype), ""
+            return get_scorer(default_scorer, device=choice.device, dtype=choice.dtype), ""
     except WeightsError:
         return None, (
-            f"explanations have no scores, because the weights of {paper_scorer} are not here: add"
-            f" them with --scorer {paper_scorer}, which downloads the weights (figlang doctor says"
-            " how large they are)"
+            f"explanations have no scores, because the weights of {default_scorer} are not here:"
+            f" add scores with --scorer {default_scorer}, which downloads the weights (figlang"
+            " doctor says how large they are)"
         )
 
 
 def _default_scorer(task: TaskRun) -> str:
-    """The scorer that the records or the request of a task name, else that of the paper."""
+    """The scorer that the task file or the request names, else that of the paper."""
+    options = task.config.get("lmms_eval_specific_kwargs") or {}
     requested = task.records[0].get("scorer") if task.records else None
-    return requested or explanations.default_scorer(task.data.dataset)
+    return options.get("scorer") or requested or explanations.default_scorer(task.data.dataset)

@@ -24,6 +24,7 @@ from figlang_tasks.results.results_file import partial_reason
 from figlang_tasks.results.task_run import Run, TaskRun
 from figlang_tasks.results.writing import harness_row, samples_content
 from figlang_tasks.scoring import Estimates, evaluate, to_json
+from figlang_tasks.scoring.explanations import OFF
 from figlang_tasks.scoring.repeats import evaluate_repeats
 from figlang_tasks.scoring.task_evaluation import metadata_of_records
 from figlang_tasks.scoring.task_file import TaskFile
@@ -124,7 +125,9 @@ def _task_run(
     file: PredictionFile, task_file: TaskFile, samples: Sequence[Mapping[str, Any]]
 ) -> TaskRun:
     """The task of a run without values."""
-    if file.content == "labels" and not any("explanation" in name for name in file.columns):
+    has_labels_alone = file.content == "labels" and "explanation" not in file.columns
+    asks_for_labels_alone = task_file.options.get("scorer") in (OFF, False)
+    if task_file.kind.scheme is not None and (has_labels_alone or asks_for_labels_alone):
         for sample in samples:
             sample["sample"]["asks_for_explanation"] = False
     return TaskRun(
@@ -136,7 +139,7 @@ def _task_run(
         data=task_file.data_id,
         samples=tuple(samples),
         reported={},
-        config={},
+        config={"lmms_eval_specific_kwargs": task_file.options},
         scorer=None,
         signature=None,
     )
@@ -156,6 +159,7 @@ def _run(
         "task": task.task,
         "dataset_name": str(task.request),
         "generation_kwargs": dict(file.settings),
+        "lmms_eval_specific_kwargs": task_file.options,
         "metadata": dict(metadata),
     }
     answered_documents = {sample["doc_id"] for sample in task.samples}
