@@ -11,9 +11,9 @@ from typing import Any, NamedTuple, TypeAlias, TypedDict
 import numpy as np
 import numpy.typing as npt
 
+from .array_types import Floats
 from .box_images import BoxImage, BoxType, PredictedBox, Role, TrueBox, Xyxy
 
-Floats: TypeAlias = npt.NDArray[np.float64]
 Bools: TypeAlias = npt.NDArray[np.bool_]
 
 THRESHOLDS: tuple[float, float] = (0.5, 0.7)

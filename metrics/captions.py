@@ -30,6 +30,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from .array_types import Floats
 from .caption_java import java_metrics
 from .caption_tokens import TOKENIZER, tokenize, tokenize_pairs
 from .corpus_metric import Metric
@@ -44,7 +45,6 @@ __all__ = [
     "tokenize",
 ]
 
-Floats: TypeAlias = npt.NDArray[np.float64]
 Ints: TypeAlias = npt.NDArray[np.int64]
 
 ORDER = 4

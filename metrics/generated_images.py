@@ -16,12 +16,13 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from . import DISTRIBUTION
+from .array_types import Floats
 from .explanation.weights import (
     WEIGHTS_DIR_VARIABLE,
     Weights,
@@ -46,7 +47,6 @@ __all__ = [
     "preference_shares",
 ]
 
-Floats: TypeAlias = npt.NDArray[np.float64]
 
 FEATURES = 2048
 """Width of Inception's last pooling layer, the one that FID is defined on."""

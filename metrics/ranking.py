@@ -19,6 +19,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from .array_types import Floats
+
 __all__ = [
     "best_rank",
     "depends_on_ties",
@@ -27,7 +29,6 @@ __all__ = [
     "tied_at_top",
 ]
 
-Floats: TypeAlias = npt.NDArray[np.float64]
 Bools: TypeAlias = npt.NDArray[np.bool_]
 
 
