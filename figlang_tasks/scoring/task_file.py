@@ -135,12 +135,14 @@ class TaskFile:
             known_prompt = (prompts or {}).get(document["id"])
             return self.prompt(document) if known_prompt is None else known_prompt
 
+        # What is left out at 0 is no key of a sample in the harness's files either.
+        metrics = [measure.name for measure in self.kind.measures.in_table if not measure.omit_zero]
         return AnswerJudge.of(
             [import_module(f"{PACKAGE}.{self.benchmark.name}.tasks")],
             process_results=self.function("process_results"),
             doc_to_text=prompt_of,
             task_kind=self.kind,
-            metrics=[measure.name for measure in self.kind.measures.in_table],
+            metrics=metrics,
         )
 
 

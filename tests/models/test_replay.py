@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import demo_runs
 import pytest
-import saved_samples
-from demo_runs import Says, answers, evaluate, metrics, mini_tasks
+from demo_runs import FixedAnswers, answers, evaluate, metrics, mini_tasks
 
 from figlang_tasks import FigLangError
 from figlang_tasks.models import replay
@@ -26,8 +26,8 @@ Line = dict[str, Any]
 @pytest.fixture(scope="module")
 def odd_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """76 answers, among them empty ones and some with line separators inside."""
-    content, _ = saved_samples.evaluated()
-    file = tmp_path_factory.mktemp("odd") / saved_samples.NAME
+    content, _ = demo_runs.run_figlang_mini()
+    file = tmp_path_factory.mktemp("odd") / demo_runs.SAMPLES_NAME
     file.write_bytes(content)
     return file
 
@@ -53,7 +53,7 @@ def replayed(samples: Path, **harness: Any) -> dict[str, Any]:
 
 def require_same_numbers(results: dict[str, Any]) -> None:
     found = {name.partition(",")[0]: value for name, value in metrics(results, TASK).items()}
-    assert found == pytest.approx(saved_samples.evaluated()[1], abs=0, nan_ok=True)
+    assert found == pytest.approx(demo_runs.run_figlang_mini()[1], abs=0, nan_ok=True)
 
 
 def test_a_replay_gives_the_numbers_and_the_samples_of_the_run(
@@ -171,7 +171,7 @@ def test_wrong_arguments_end_before_anything_is_run(
 # --- several answers for a document: rounds and repeats ---
 
 
-class Counting(Says):
+class Counting(FixedAnswers):
     """Never says the same twice."""
 
     def __init__(self) -> None:
