@@ -37,6 +37,9 @@ _USUAL_NAMES: Final[Mapping[str, Sequence[str]]] = {
 _SCORE_OF_CANDIDATE = re.compile(r"score_(\d+)", re.IGNORECASE)
 """A column with the scores of one candidate: ``score_1`` of the first one."""
 
+_COLUMNS_OF_QUESTIONS = frozenset(("index", "question", "answer"))
+"""The columns of VLMEvalKit's table of a dataset, in which `answer` is the right answer."""
+
 _WHOLE_NUMBER = re.compile(r"\d{1,9}(?:\.0+)?")
 """A row number, also as a spreadsheet writes one: ``12``, ``12.0``."""
 
@@ -160,6 +163,8 @@ def _find_columns(path: Path, column_names: Sequence[str], named: ColumnNames) -
     words.
     """
     output = _column_of("output", path, column_names, named.output)
+    if output == "answer" and named.output is None:
+        _check_is_output(path, column_names)
     if named.label is not None and named.output is None:
         output = None
     candidate_columns: dict[int, str] = {}
@@ -200,6 +205,16 @@ def _column_of(
         if name in column_by_lower_name:
             return column_by_lower_name[name]
     return None
+
+
+def _check_is_output(path: Path, column_names: Sequence[str]) -> None:
+    """Raise a `RunError` if the column `answer` seems to have the right answers."""
+    if set(column_names) >= _COLUMNS_OF_QUESTIONS:
+        raise RunError(
+            f"{path} has index, question and answer, and no prediction: in sheets of VLMEvalKit,"
+            " answer is the right answer. Give the sheet of the results; or, if a model said what"
+            " stands there, add --output answer"
+        )
 
 
 def _no_predictions_message(path: Path, column_names: Sequence[str]) -> str:
