@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
@@ -27,6 +28,8 @@ from figlang_tasks.results.predictions.prediction import Prediction, PredictionF
 _VERSION = 2
 _HEADER = "header.json"
 _SAMPLES = "samples/"
+_DAMAGES = (zipfile.BadZipFile, zlib.error, NotImplementedError, ValueError, EOFError, KeyError)
+"""What Python raises for damaged zips."""
 _ATTACHMENT = "attachment://"
 """How a text begins that stands elsewhere in the sample, under the rest of this text."""
 
@@ -73,7 +76,7 @@ def read_packed_log(path: Path) -> PredictionFile:
             f"{path} is packed with Zstandard: pip install 'figlang-tasks[inspect]', or write it as"
             " JSON with `inspect log convert --to json`"
         ) from error
-    except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
+    except _DAMAGES as error:
         raise RunError(
             f"{path} is no log of inspect_ai that can be read: {error}; or write it as JSON with"
             " `inspect log convert --to json`"

@@ -186,7 +186,9 @@ def _rows_of_excel(path: Path) -> Iterator[tuple[str, Cells]]:
             cells = dict(zip(header, values, strict=False))
             if any(cell is not None for cell in cells.values()):
                 yield f"{path}, row {number}", cells
-    except (zipfile.BadZipFile, KeyError, ValueError, IndexError) as error:
+    except (RunError, OSError):
+        raise
+    except Exception as error:  # of whatever class: damaged files have openpyxl raise many
         raise RunError(
             f"{path} is no Excel file that can be read ({error}): save the sheet as CSV"
         ) from error
