@@ -17,7 +17,10 @@ _failures: list[str] = []
 # last try of a request, and where --max_tokens is spent.
 _FAILED = "[LMMS_EVAL_REQUEST_FAILED"
 BUDGET_EXCEEDED = "[LMMS_EVAL_BUDGET_EXCEEDED]"
-_NO_ANSWER_BEGINNINGS = (_FAILED, BUDGET_EXCEEDED)
+# What VLMEvalKit writes into its result sheets: "Failed to obtain answer via API.", or ": " and an
+# error of Python.
+_FAILED_IN_VLMEVALKIT = ("Failed to obtain answer via API.", "Failed to obtain answer: ")
+_NO_ANSWER_BEGINNINGS = (_FAILED, BUDGET_EXCEEDED, *_FAILED_IN_VLMEVALKIT)
 # What async_openai (lmms-eval 0.7.3) puts in place of an answer whose content is no text: the
 # message of Python's own error. The group is the content's type.
 _CONTENT_IS_NO_TEXT = re.compile(r'Error: can only concatenate str \(not "(\w+)"\) to str')

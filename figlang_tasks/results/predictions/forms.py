@@ -57,6 +57,7 @@ def _read_file(path: Path, names: ColumnNames, task: str) -> PredictionFile:
         OSError: the file cannot be read.
         RunError: it has no form that is read, or no predictions.
     """
+    check_file(path, MOST_BYTES_OF_SAMPLES)  # opening a pipe would wait for ever
     suffix = path.suffix.lower()
     if suffix == _PACKED_LOG or (suffix != ".xlsx" and inspect_logs.is_packed_log(path)):
         return inspect_logs.read_packed_log(path)
@@ -93,7 +94,6 @@ def _first_line(path: Path) -> Mapping[str, object]:
 
     The reader of the table then says what is wrong.
     """
-    check_file(path, MOST_BYTES_OF_SAMPLES)
     with path.open("rb") as file:
         for _, line in json_lines(file):
             return {} if isinstance(line, str) else line

@@ -59,12 +59,15 @@ def read_samples(path: Path) -> PredictionFile:
                     prompt=None if is_of_lm_eval else _prompt(sample),
                 )
             )
+    columns = {"row number": "doc_id", "output": answers_key}
+    if predictions[0].id is not None:
+        columns = {"id": "doc.id" if is_of_lm_eval else "sample.id", **columns}
     return PredictionFile(
         path=path,
         form=f"samples of {'lm-eval' if is_of_lm_eval else 'lmms-eval'}",
         content="words",
         predictions=predictions,
-        columns={"row number": "doc_id", "output": answers_key},
+        columns=columns,
         task=task_of(path) or None,
         settings=settings,
     )

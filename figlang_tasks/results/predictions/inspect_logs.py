@@ -13,7 +13,6 @@ from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
-from figlang_tasks.core import files
 from figlang_tasks.core.errors import RunError
 from figlang_tasks.core.row_files import brief
 from figlang_tasks.results.predictions import packed_members
@@ -27,6 +26,7 @@ from figlang_tasks.results.predictions.prediction import Prediction, PredictionF
 
 _VERSION = 2
 _HEADER = "header.json"
+_JOURNAL = "_journal/"
 _SAMPLES = "samples/"
 _DAMAGES = (zipfile.BadZipFile, zlib.error, NotImplementedError, ValueError, EOFError, KeyError)
 """What Python raises for damaged zips."""
@@ -46,7 +46,12 @@ def is_packed_log(path: Path) -> bool:
             names = archive.namelist()
     except (OSError, zipfile.BadZipFile, ValueError):
         return False
-    return _HEADER in names or any(name.startswith("_journal/") for name in names)
+    return _HEADER in names or _has_journal(names)
+
+
+def _has_journal(names: Iterable[str]) -> bool:
+    """Whether a zip with these files is a log; it has a journal from the start."""
+    return any(name.startswith(_JOURNAL) for name in names)
 
 
 def read_packed_log(path: Path) -> PredictionFile:
@@ -56,11 +61,12 @@ def read_packed_log(path: Path) -> PredictionFile:
         OSError: the file cannot be read.
         RunError: it is damaged, unpacks to too much, or needs a package that is not installed.
     """
-    files.check_file(path, files.MOST_BYTES_OF_SAMPLES)
     try:
         with zipfile.ZipFile(path) as archive:
             packed_members.check_sizes(archive)
             names = archive.namelist()
+            if _HEADER not in names and not _has_journal(names):
+                raise RunError(f"{path} is no log of inspect_ai: it has no {_HEADER}")
             if _HEADER not in names:
                 raise RunError(
                     f"{path} has no {_HEADER}: the evaluation was interrupted; finish it with"

@@ -17,6 +17,7 @@ from figlang_tasks.results.predictions.prediction import ColumnNames, Prediction
 from figlang_tasks.results.predictions.scored_run import ScoringOptions, score_predictions
 from figlang_tasks.results.task_run import Run
 from figlang_tasks.scoring.task_file import TaskFile
+from figlang_tasks.submit import every_eval_ever
 
 FIXTURES = Path(__file__).parent / "fixtures"
 TASK = "figlang_mini_flute"
@@ -148,6 +149,31 @@ def test_answers_in_csv_have_the_values_of_a_run_of_lm_eval(tmp_path: Path) -> N
     expected = saved_values("lm_eval")
     values = {metric: reported[metric]["all"].value for metric in expected}
     assert values == pytest.approx(expected, abs=2e-6)
+
+
+def test_what_we_write_for_every_eval_ever_is_read_again(tmp_path: Path) -> None:
+    run = scored(read(FIXTURES / "answers.csv"))
+    paths = every_eval_ever.write([run], tmp_path, "Acme", "third_party", "acme/parrot-1b")
+    (path,) = [path for path in paths if path.suffix == ".jsonl"]
+    file = read(path)
+    assert (file.form, file.model, file.task) == ("Every Eval Ever", "acme/parrot-1b", TASK)
+    assert scored(file).tasks[TASK].records == run.tasks[TASK].records
+
+
+def test_failures_in_a_sheet_of_vlmevalkit_are_no_answers(tmp_path: Path) -> None:
+    sheet = tmp_path / "FLUTE.tsv"
+    lines = (FIXTURES / "vlmevalkit_FLUTE.tsv").read_text(encoding="utf-8").splitlines()
+    row_before_output = lines[1].split("\t")[:3]
+    lines[1] = "\t".join([*row_before_output, "Failed to obtain answer via API."])
+    # The fixture has no quotes that span lines in its first rows.
+    sheet.write_text("\n".join(lines[:3]) + "\n", encoding="utf-8")
+    records = scored(read(sheet)).tasks[TASK].records
+    assert [record["status"] for record in records] == ["empty", "read"]
+
+
+def test_fixtures_are_small() -> None:
+    for path in FIXTURES.rglob("*"):
+        assert path.is_dir() or path.stat().st_size < 50_000, path
 
 
 def test_settings_of_generation_are_those_in_the_file() -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import pickle
 import struct
 import sys
 import zipfile
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +136,8 @@ def test_damaged_logs_are_refused(tmp_path: Path) -> None:
 
     interrupted = packed_log(tmp_path / "interrupted.eval", {"_journal/start.json": b"{}"})
     assert "the evaluation was interrupted" in message_of(interrupted)
+    other_zip = packed_log(tmp_path / "other.eval", {"data.json": b"{}"})
+    assert "is no log of inspect_ai: it has no header.json" in message_of(other_zip)
     no_json = packed_log(tmp_path / "no_json.eval", {"header.json": b"\xff\xfe"})
     assert "header.json is not JSON in UTF-8" in message_of(no_json)
 
@@ -164,6 +168,15 @@ def test_logs_that_lack_something_are_refused(
     change: Change, expected: str, tmp_path: Path
 ) -> None:
     assert expected in message_of(changed(LOG, tmp_path / "log.json", change))
+
+
+@pytest.mark.skipif(find_spec("inspect_ai") is not None, reason="inspect_ai reads such logs")
+def test_logs_of_another_version_name_the_package_that_reads_them(tmp_path: Path) -> None:
+    log = changed(LOG, tmp_path / "log.json", lambda log: log.update(version=1))
+    assert "has version 1 of the form of logs" in message_of(log)
+    header_of_version_3 = header().replace(b'"version": 2', b'"version": 3')
+    log = packed_log(tmp_path / "log.eval", {"header.json": header_of_version_3})
+    assert "pip install inspect_ai" in message_of(log)
 
 
 def test_a_sample_that_ended_with_an_error_has_no_answer(tmp_path: Path) -> None:
@@ -285,6 +298,12 @@ def test_pickled_content_is_never_run(suffix: str, tmp_path: Path) -> None:
     path.write_bytes(pickle.dumps(RunsAsCode(tmp_path / "has_run")))
     message_of(path)
     assert not (tmp_path / "has_run").exists()
+
+
+def test_a_pipe_is_not_opened(tmp_path: Path) -> None:
+    for name in ("answers.csv", "answers.json", "answers.eval"):
+        os.mkfifo(tmp_path / name)
+        assert "this is a named pipe" in message_of(tmp_path / name)
 
 
 def test_a_folder_needs_one_file_of_predictions(tmp_path: Path) -> None:
