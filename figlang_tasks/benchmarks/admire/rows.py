@@ -88,7 +88,7 @@ def documents(request: Request, check_images: bool) -> datasets.Dataset:
 
 @hub.cached(maxsize=8)
 def load(dataset: str, table: str, shown: str, check_images: bool = True) -> datasets.Dataset:
-    """The documents of a table, one for each row; in ``*_both`` the two of a compound are neighbours.
+    """The documents of a table, one for each row; in ``*_both`` those of a compound are neighbours.
 
     They have the columns of `RowWithPaths`, and:
 
@@ -154,7 +154,7 @@ def _digest_of_texts(documents: Sequence[Row]) -> str:
 def _read_table(
     dataset: str, root: Path, table: str, shown: str, opens_pictures: bool
 ) -> tuple[list[RowWithPaths], list[str]]:
-    """The valid rows of a table that has a file of its own, and a message for each row with a fault.
+    """The valid rows of a table with a file of its own, and a message for each row with a fault.
 
     Args:
         dataset: ``AdMIRe``.

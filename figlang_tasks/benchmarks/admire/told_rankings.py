@@ -259,7 +259,7 @@ class _Story:
         return _OTHER_WORD.search(self.text, self.end, start) is None
 
     def is_meant(self) -> bool:
-        """Whether the sentences rank the pictures without an "if", and do not only describe them."""
+        """Whether the sentences rank the pictures, have no "if", and do not only describe them."""
         if _CONDITION.search(self.text, self.start, self.end):
             return False
         if self.is_praised:

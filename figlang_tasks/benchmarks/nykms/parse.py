@@ -49,6 +49,7 @@ Answers: TypeAlias = dict[str, int | str]
 _NUMBER = re.compile(r"\A[ \t]*\d{1,2}\.(?!\d)[ \t]*")
 _YES = re.compile(r"Yes\b")
 _NO = re.compile(r"No\b")
+# What stands between quotation marks: straight, curly (also the low one), or guillemets.
 _QUOTED = re.compile(
     r'["\u201c\u201d\u201e\u00ab\u00bb]([^"\u201c\u201d\u201e\u00ab\u00bb]+)["\u201c\u201d\u00bb\u00ab]'
 )
@@ -83,7 +84,7 @@ def parse_official(output: str | None, question: str) -> Read[Answers]:
     Source: NYK-MS, section 3.4.
     """
     answer = find_answer(output)
-    if isinstance(answer, Read):  # it holds no answer outside of thoughts
+    if isinstance(answer, Read):  # the output has no answer outside of thoughts
         return _read_explanation_in_thought(output, question) or answer
 
     lines: list[str] = []
@@ -92,7 +93,8 @@ def parse_official(output: str | None, question: str) -> Read[Answers]:
             lines.append(_NUMBER.sub("", line.strip(), count=1).strip())
     if not lines:
         return Read(None, "empty", "empty")
-    if FIELDS[question][0] in LABELS:
+    asks_for_label = FIELDS[question][0] in LABELS
+    if asks_for_label:
         return _read_label_and_words(answer.raw, lines, question)
     return _read_words(answer.raw, lines, question)
 
@@ -119,6 +121,7 @@ def _read_label_and_words(raw_answer: str, lines: list[str], question: str) -> R
     answers = nothing(question)
     if _YES.match(first):
         answers[label_field] = 1
+        # ``mc`` and ``sc`` ask for the label alone.
         if question == "metaphor":
             answers["MW"] = _quoted_text(second) or second
             answers["ME"] = _join_lines([third, fourth])
@@ -128,7 +131,7 @@ def _read_label_and_words(raw_answer: str, lines: list[str], question: str) -> R
             answers["SE"] = fourth
         return Read(answers, "read", "yes")
     if _NO.match(first):
-        return Read(answers, "read", "no")
+        return Read(answers, "read", "no")  # `nothing` is what No says
     if _is_refusal_of_yes_or_no(raw_answer):
         return Read(None, "refused", "refusal")
     return Read(None, "unreadable", "not-yes")
@@ -202,33 +205,43 @@ _PICTURE = r"(?:images?|pictures?|cartoons?|photos?|drawings?)"
 # What can only be a refusal, even where words are asked for: an apology with what cannot be done,
 # an assistant that speaks of itself, or a refusal to help with what was asked.
 _SURE_REFUSAL = re.compile(
-    rf"{_BEGIN}(?:(?:(?:i'?m |i am |we'?re |we are )?(?:very |really |so |terribly )?sorry\b|(?:i"
-    r" |my |we )?"
-    rf"apolog(?:ies|i[sz]e)\b)[^.\n]{{0,80}}?{_CANNOT}"
-    r"|as an? (?:[\w-]+ ){0,3}?(?:ai|model|assistant)\b[^.\n]{0,80}\bi(?: do not| don't|"
-    rf" {_CANNOT}|'m | am )"
-    rf"|(?:i |i|we ){_CANNOT} (?:\w+"
-    r" ){0,2}?(?:assist|help|provide|comply|fulfil|answer|discuss|analy[sz]e|process"
+    # "I'm very sorry, but I cannot", "I apologize, but I am unable to"
+    rf"{_BEGIN}(?:(?:(?:i'?m |i am |we'?re |we are )?(?:very |really |so |terribly )?sorry\b"
+    r"|(?:i |my |we )?apolog(?:ies|i[sz]e)\b)"
+    rf"[^.\n]{{0,80}}?{_CANNOT}"
+    # "As a large language model, I do not"
+    r"|as an? (?:[\w-]+ ){0,3}?(?:ai|model|assistant)\b[^.\n]{0,80}"
+    rf"\bi(?: do not| don't| {_CANNOT}|'m | am )"
+    # "I can't help with this.", "We cannot discuss the content", "I cannot view images"
+    rf"|(?:i |i|we ){_CANNOT} (?:\w+ ){{0,2}}?"
+    r"(?:assist|help|provide|comply|fulfil|answer|discuss|analy[sz]e|process"
     r"|respond|support|engage|describe|view|access)\b(?: \w+){0,2}?(?:"
     r" (?:this|that|it)(?:\W*\Z|[.!\n])"
-    r"| (?:this|that|the|your|such|any|these|those) (?:\w+"
-    rf" )?(?:{_PICTURE}|content|requests?|questions?|material)\b"
+    r"| (?:this|that|the|your|such|any|these|those) "
+    rf"(?:\w+ )?(?:{_PICTURE}|content|requests?|questions?|material)\b"
     rf"| {_PICTURE}\b)"
-    rf"|i (?:do not|don't) have the (?:ability|capability) to|(?:there (?:is|was) )?no {_PICTURE} "
-    r"(?:was |is |has been )?(?:\w+"
-    r" )?(?:provided|attached|given|visible|available|included|shown|uploaded)\b"
+    # "I do not have the ability to"
+    r"|i (?:do not|don't) have the (?:ability|capability) to"
+    # "There is no image attached", "No picture was provided"
+    rf"|(?:there (?:is|was) )?no {_PICTURE} (?:was |is |has been )?"
+    r"(?:\w+ )?(?:provided|attached|given|visible|available|included|shown|uploaded)\b"
+    # "I don't see an attached image"
     rf"|i (?:do not|don't) see an? (?:\w+ )?{_PICTURE}\b)",
     re.I,
 )
 # Words that begin many refusals. They begin many answers in words too, so that they serve questions
 # of yes or no alone.
 _REFUSAL = re.compile(
-    rf"{_BEGIN}(?:(?:(?:i'?m |i am |we'?re |we are )?(?:very |really |so |terribly"
-    r" )?afraid\b|apolog(?:ies|i[sz]e)\b)"
-    rf"[^.\n]{{0,80}}?{_CANNOT}|(?:i |i|we ){_CANNOT} (?:\w+ ){{0,3}}{_SERVE}\b"
+    # "I'm afraid I cannot"
+    rf"{_BEGIN}(?:(?:(?:i'?m |i am |we'?re |we are )?(?:very |really |so |terribly )?afraid\b"
+    r"|apolog(?:ies|i[sz]e)\b)"
+    rf"[^.\n]{{0,80}}?{_CANNOT}"
+    # "I cannot determine", "I'm not able to fully see"
+    rf"|(?:i |i|we ){_CANNOT} (?:\w+ ){{0,3}}{_SERVE}\b"
     r"|i(?:'m| am) not comfortable|i must (?:decline|refuse)|i decline|i refuse)",
     re.I,
 )
+# "I cannot find any clear metaphor"
 _SEES_NO_TOPIC = re.compile(
     rf"{_CANNOT} (?:\w+ ){{0,2}}(?:see|find|identify|detect|spot|discern|recogni[sz]e) (?:\w+"
     rf" ){{0,3}}{_TOPIC}",
@@ -260,14 +273,14 @@ def _start_of(raw_answer: str) -> str:
 _REPEATED_QUESTION = re.compile(
     r"does (?:it|the cartoon|this) contain (?:an? |any )?(?:metaphors?|sarcasm)\?", re.I
 )
-_LETTER = re.compile(r"[^\W\d_]")
+_LETTER = re.compile(r"[^\W\d_]")  # of any alphabet
 
 
 def first_answer(output: str | None, question: str) -> Read[bool]:
     """The label as a careful reader reads it: True for Yes; the value is None if it is not read.
 
-    It stands in the first line that is more than the question repeated or a heading. The lines
-    behind it answer the other questions of a joint prompt.
+    It stands in the first line that is more than the question repeated or a heading, such as
+    "**Answer:**". The lines behind it answer the other questions of a joint prompt.
 
     Args:
         output: the model's output; None if there is none.
@@ -277,14 +290,14 @@ def first_answer(output: str | None, question: str) -> Read[bool]:
     if isinstance(answer, Read):
         return answer
     topic = "metaphor" if question in ("metaphor", "mc") else "sarcasm"
-    first_line = "-"  # in which no answer is read
+    line_with_answer = "-"  # without such a line: a text in which no answer is read
     for line in answer.raw.splitlines():
-        line = _REPEATED_QUESTION.sub("", line).rstrip("* ")
-        is_heading = line.endswith(":")
-        if _LETTER.search(line) and not is_heading:
-            first_line = line
+        other_words = _REPEATED_QUESTION.sub("", line).rstrip("* ")
+        is_heading = other_words.endswith(":")
+        if _LETTER.search(other_words) and not is_heading:
+            line_with_answer = other_words
             break
-    return yes_no(first_line, about=_TOPICS[topic])
+    return yes_no(line_with_answer, about=_TOPICS[topic])
 
 
 # --- marks of annotated answers (Appendix C) ---
@@ -345,7 +358,11 @@ def read_annotation(raw: str, field: str) -> Annotation:
 
 
 def _read_marked(mark: str, words: str, field: str) -> Annotation:
-    """An annotated answer from its mark, such as ``I``, and the words behind it, perhaps ""."""
+    """An annotated answer from its mark, such as ``I``, and the words behind it, perhaps "".
+
+    Raises:
+        DataError: see `read_annotation`.
+    """
     if mark not in ("I", "S"):
         raise DataError(
             f"has the unknown mark [{mark}]; known: [I] object, [I] (the whole image), [S] text"
@@ -364,7 +381,10 @@ def _read_marked(mark: str, words: str, field: str) -> Annotation:
 
 
 def without_mark(text: str) -> tuple[str, bool]:
-    """A predicted answer without its mark, and whether it had one; ``[I]`` is the whole image."""
+    """A predicted answer without its mark, and whether it had one: ``("horse", True)``.
+
+    ``[I]`` alone is ``the whole image``. Other brackets are part of the answer.
+    """
     leading_mark = _LEADING_MARK.match(text)
     if leading_mark is None or leading_mark[1] not in ("I", "S"):
         return text, False
