@@ -108,9 +108,10 @@ def doc_to_messages(
 
 
 def shown_texts(doc: Document) -> list[str]:
-    """The texts of a row that a prompt may show, in its order: descriptions, then the options.
+    """The texts of a row that a prompt may show, in the prompt's order: descriptions, then options.
 
-    An invented next question is found by them. Only some prompts show a description.
+    An invented next question is found by them. Only some prompts show a description, and only
+    documents of ``graph=true`` have any.
     """
     texts: list[str] = []
     for column in DESCRIPTION_COLUMNS.values():
@@ -199,7 +200,10 @@ def _record(
     rule: str,
     scores: list[float] | None,
 ) -> PuzzleRecord:
-    """The record of a row, from the letter that each rule reads; see `PuzzleRecord`."""
+    """The record of a row, from the letter that our rule reads and that of the released rule.
+
+    None stands for a rule that reads no letter; see `PuzzleRecord`.
+    """
     return {
         "id": doc["id"],
         "data": doc["data"],

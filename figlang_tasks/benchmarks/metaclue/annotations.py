@@ -121,7 +121,7 @@ class Metaphor(_JsonObject):
         return statement(self.primary, self.relationship, self.secondary)
 
     def part(self, name: str) -> str:
-        """The part with a name of `PARTS`."""
+        """The words of the part with a name of `PARTS`: "a rocket" for ``secondary``."""
         words = {
             "primary": self.primary,
             "relationship": self.relationship,
@@ -207,7 +207,7 @@ class Annotation(_JsonObject):
 
 
 def parse_annotation(fields: Mapping[str, Any], location: str) -> Annotation:
-    """The annotation in the JSON object of a line.
+    """The annotation in the JSON object of a line, with its location for later messages.
 
     Args:
         fields: the object.

@@ -156,6 +156,7 @@ def _check_images(
     """
     folder = annotation_set.folder if task in BOX_CONVENTIONS else None
     located_rows = ((row.location, row) for row in rows)
+    # Only the faults count: the check returns nothing to keep.
     _, faults = row_files.validate_rows(located_rows, partial(_check_row, dataset, folder))
     row_files.raise_first_fault(faults, "metaclue")
 
@@ -197,7 +198,7 @@ def _classification_documents(task_images: _TaskImages) -> list[_NewDocument]:
 
 
 def _retrieval_documents(task_images: _TaskImages) -> list[_NewDocument]:
-    """A document for each image with its candidate statements.
+    """A document for each image that has candidate statements (`candidates.draw`).
 
     ``candidates``: the statements; ``answer``: the index of the right one. ``data`` has the digest
     of all candidates too.
@@ -269,6 +270,7 @@ def _question_documents(task_images: _TaskImages) -> list[_NewDocument]:
     new_documents: list[_NewDocument] = []
     for row in task_images.rows:
         metaphors = [row.best] if asks_about_best else row.metaphors
+        # "primary-2-1" is the first question of the second template about the primary concept.
         question_counts: Counter[tuple[str, int]] = Counter()
         for asked_question, answers in _answers_by_question(metaphors).items():
             role, number, text = asked_question
@@ -283,7 +285,7 @@ def _question_documents(task_images: _TaskImages) -> list[_NewDocument]:
 
 
 def _answers_by_question(metaphors: Iterable[Metaphor]) -> dict[_Question, list[str]]:
-    """The answers to each question that the metaphors of an image give.
+    """The answers to each question that the metaphors of an image give, e.g. ``["this phone"]``.
 
     Metaphors with the same words in two parts share a question about the third one.
     """
@@ -369,6 +371,7 @@ def _draw_images(image_paths: Sequence[str], count: int) -> list[str]:
     ordered_paths = sorted(image_paths)
     drawn_count = min(count, len(ordered_paths))
     drawn_paths: set[str] = set()
+    # The numbers have no end, and one may come again.
     for index in candidates.draw_numbers(f"{candidates.SEED}/generate", len(ordered_paths)):
         if len(drawn_paths) == drawn_count:
             break
