@@ -242,7 +242,7 @@ def _puzzle(row: object, location: str, picture_folder: Path) -> Puzzle:
 
 
 def _option_texts(options: object, location: str) -> list[str]:
-    """The texts of the options A to D.
+    """The texts of the options A to D, from a cell that has them by letter or in a list.
 
     Args:
         options: the cell: texts by letter, or a list of them.
@@ -314,7 +314,7 @@ def _flag(cells: Row, column: str, location: str) -> bool:
 
 
 def _published_questions(folder: Path, puzzles: Sequence[Puzzle]) -> dict[str, PublishedQuestion]:
-    """What the published runs showed of each rebus, by id.
+    """What the published runs showed of each rebus, by id, checked against the release.
 
     Args:
         folder: the archive, or a folder with the files `EXTRACTED_FILES`.

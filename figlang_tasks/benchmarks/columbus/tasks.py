@@ -169,10 +169,10 @@ def record(doc: Document, output: str | None) -> PuzzleRecord:
 
 
 def record_of_scores(doc: Document, scores: list[float]) -> PuzzleRecord:
-    """The record of an answer by scores: the option with the highest score is chosen.
+    """The record of an answer by scores: the option with the highest score is chosen, if it is one.
 
-    If several options share the highest score, the answer is wrong; the released code takes the
-    first of them.
+    If several options share the highest score, none is chosen, and the answer is wrong; the
+    released code takes the first of them.
 
     Args:
         doc: the row.

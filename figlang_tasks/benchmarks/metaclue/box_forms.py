@@ -217,9 +217,9 @@ _BOX_WORD = re.compile(
 
 
 def _line_boxes(text: str, order: Sequence[str], labels: re.Pattern[str]) -> Iterator[WrittenBox]:
-    """Yield the boxes of four numbers without brackets.
+    """Yield the boxes of four numbers without brackets: alone in a line, or announced.
 
-    They stand alone in a line, or behind "the box is" or a label.
+    Words such as "the box is" or a label announce them.
     """
     for match in _FOUR_NUMBERS.finditer(text):
         before = _line_before(text, match.start(), reach=100)

@@ -286,7 +286,7 @@ _Member = TypeVar("_Member")
 
 
 def _draw_members(pool: Sequence[_Member], method: str, row: Annotation) -> Iterator[_Member]:
-    """Yield members of a pool, drawn for one image with replacement.
+    """Yield members of a pool, drawn for one image with replacement: one may come again.
 
     It ends after 100 draws for each member, so that a pool with too few members is no endless
     loop: by then, none is left that was not drawn.

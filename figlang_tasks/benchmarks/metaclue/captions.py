@@ -51,7 +51,7 @@ _AS = re.compile(r" as ", re.I)
 
 
 def parse_official(output: str | None) -> Read[Statement]:
-    """Read a caption as the paper does: the whole answer is the statement.
+    """Read a caption as the paper does: all of it is the statement, split at "is as" and "as".
 
     "Since the target captions follow the fixed syntactic structure, we parse each predicted caption
     into the primary concept, the secondary concept, and their relationship". The first "is as" and

@@ -67,7 +67,7 @@ _SCORES = re.compile(r"\s*\{\s*\"scores\"")
 
 
 def retrieval_record(doc: Document, output: str | None) -> RetrievalRecord:
-    """The record of a choice in words, which has no rank.
+    """The record of a choice in words, which has no rank, or of scores that cannot be used.
 
     Scores come here only if they cannot be used: they are damaged, or not one per candidate. No
     number in them is a choice.

@@ -138,7 +138,7 @@ def _named_numbers(text: str, y_first: bool) -> Iterator[_Entry | None]:
 
 
 def _value(text: str, name: re.Match[str], is_in_object: bool) -> re.Match[str] | None:
-    """The numbers right behind a name; None if there are none.
+    """The match of the numbers right behind a name; None if there are none.
 
     In an object, where labels are texts, numbers behind a mere blank do not count.
     """
@@ -189,10 +189,10 @@ def _begins_box(text: str, group: list[_Entry], entry: _Entry) -> bool:
 
 
 def _named_box(group: list[_Entry]) -> WrittenBox | None:
-    """The box of names that stand together.
+    """The box that names with numbers make together; None if they make none.
 
-    None if they give two numbers for one edge, or are not enough for a box. Two corners may give
-    one edge, with the same number.
+    They make none if they give two numbers for one edge, or are not enough for a box. Two corners
+    may give one edge, with the same number.
     """
     if not group:
         return None

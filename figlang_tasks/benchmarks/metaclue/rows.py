@@ -73,7 +73,7 @@ class _TaskImages(NamedTuple):
     rows: Sequence[Annotation]
 
     def new_document(self, row: Annotation, question: str = "") -> _NewDocument:
-        """What the documents of all tasks have: id, identity of the data, dataset and image.
+        """A new document with what all tasks have: id, identity of the data, dataset and image.
 
         Args:
             row: the annotation of the image.
@@ -149,7 +149,7 @@ def _rows_of_task(dataset: str, task: str, annotation_set: AnnotationSet) -> lis
 def _check_images(
     dataset: str, task: str, annotation_set: AnnotationSet, rows: Sequence[Annotation]
 ) -> None:
-    """Check the pictures of a task, and for localization the boxes in them.
+    """Check that a task's pictures are sound, and that the boxes of localization lie in them.
 
     Raises:
         DataError: pictures or boxes have faults; the message has the first one.
@@ -162,7 +162,7 @@ def _check_images(
 
 
 def _check_row(dataset: str, folder: Path | None, row: Annotation, location: str) -> None:
-    """Check the picture of an annotation, and its boxes.
+    """Raise a `DataError` if the picture of an annotation is damaged, or a box reaches outside it.
 
     Args:
         folder: the folder of the pictures; None leaves the boxes unchecked.
@@ -222,7 +222,7 @@ def _retrieval_documents(task_images: _TaskImages) -> list[_NewDocument]:
 
 
 def _caption_documents(task_images: _TaskImages) -> list[_NewDocument]:
-    """A document for each image.
+    """A document for each image, with the references of a caption.
 
     ``references``: the statements of all its metaphors; ``references_primary``,
     ``references_relationship``, ``references_secondary``: the parts of these statements.
@@ -317,7 +317,7 @@ def question(role: str, number: int, metaphor: Metaphor) -> str:
 
 
 def _localization_documents(task_images: _TaskImages) -> list[_NewDocument]:
-    """A document for each concept of the best metaphor of an image that has boxes.
+    """A document for each concept that has boxes, of the best metaphor of each image.
 
     ``convention`` (`BOX_CONVENTIONS`); ``role`` and ``concept``, in words; ``boxes`` and their
     ``types``; ``width`` and ``height`` of the picture.

@@ -67,7 +67,7 @@ class Options(TaskOptions):
 
 
 def preflight(config: Mapping[str, Any], request: Request) -> None:
-    """Check Java for the metrics and the model's convention of boxes (`Task.preflight`).
+    """Log if Java is missing, and refuse boxes of another convention (`Task.preflight`).
 
     Args:
         config: the task file as a dict, with the ``model`` of the run.

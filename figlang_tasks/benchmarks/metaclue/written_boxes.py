@@ -144,7 +144,7 @@ def box_of_edges(
 
 
 def ordered_box(order: Sequence[str], match: re.Match[str], form: Form) -> WrittenBox:
-    """The box of a match of four numbers.
+    """The box of four matched numbers, of which `order` says what each is.
 
     Args:
         order: the edge or size that each number is: `XY`, or ("left", "top", "width", "height").

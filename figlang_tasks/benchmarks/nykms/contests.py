@@ -161,9 +161,7 @@ def _instances_of(
 
 
 def _depiction_of(instance: Mapping[str, Any], depiction: Depiction) -> bytes | str | None:
-    """The picture, or the description, of an instance of the contest dataset.
-
-    Without one it is None or empty.
+    """The picture, or the description, of an instance of the contest dataset; falsy without one.
 
     Args:
         instance: a row of that dataset, its picture undecoded.

@@ -137,7 +137,7 @@ def _word_measures(field: str) -> list[Measure]:
 
 
 def _exact_match_measures(field: str) -> list[Measure]:
-    """Exact match of a word as in Table 9, and our relaxed form of it."""
+    """The measures of exact match of a word: as in Table 9, and in our relaxed form."""
     prefix = field.lower()
     is_positive = partial(_is_positive, field=field)
     exact_match = Measure(
@@ -162,7 +162,7 @@ def _exact_match_measures(field: str) -> list[Measure]:
 
 
 def _bleu_measures(field: str) -> list[Measure]:
-    """BLEU-4 of a field as the mean over answers (Tables 9 and 10), and of all answers together."""
+    """The measures of BLEU-4 of a field: mean over answers (Tables 9 and 10), and of the corpus."""
     prefix = field.lower()
     is_positive = partial(_is_positive, field=field)
     mean_bleu4 = Measure(

@@ -108,7 +108,7 @@ def nothing(question: str) -> Answers:
 
 
 def _read_label_and_words(raw_answer: str, lines: list[str], question: str) -> Read[Answers]:
-    """The answers to a question that begins with Yes or No (rules 3 to 5).
+    """The answers to a question that begins with Yes or No (rules 3 to 5 of `parse_official`).
 
     Args:
         raw_answer: the answer as the model wrote it.
@@ -138,7 +138,7 @@ def _read_label_and_words(raw_answer: str, lines: list[str], question: str) -> R
 
 
 def _read_words(raw_answer: str, lines: list[str], question: str) -> Read[Answers]:
-    """The answer to a single question in words (rule 4, or all lines).
+    """The answer to a single question in words: the first line by rule 4, or all lines.
 
     Args:
         raw_answer: the answer as the model wrote it.
@@ -163,7 +163,10 @@ def _read_words(raw_answer: str, lines: list[str], question: str) -> Read[Answer
 
 
 def _read_explanation_in_thought(output: str | None, question: str) -> Read[Answers] | None:
-    """The explanation (``me``, ``se``) that a thought holds for a reader; None if there is none."""
+    """The explanation (``me``, ``se``) if it stands in a thought that is meant for a reader.
+
+    None for other questions, and without such a thought.
+    """
     if output is None or question not in ("me", "se"):
         return None
     explanation = explanation_in_thought(output)

@@ -220,7 +220,7 @@ def _examples(documents: Sequence[Document]) -> list[Example]:
 
 
 def _scores(documents: Sequence[Document], labels: Sequence[int]) -> dict[str, float]:
-    """The measures of Table 11, 0 to 1, by name.
+    """The values of Table 11's measures for the labels of a network, 0 to 1, by name.
 
     Args:
         documents: the rows of the split test.
