@@ -30,7 +30,7 @@ def files(records: Mapping[str, Sequence[Record]]) -> dict[str, bytes]:
     """
     has_sequences = any(is_sequence_table(table) for table in records)
     has_rankings = any(not is_sequence_table(table) for table in records)
-    if has_sequences == has_rankings:  # both, which have boards of their own
+    if has_sequences == has_rankings:  # both, which have boards of their own, or no table
         raise DataError(
             f"tables {listing(records)}: hand in rankings or sequences: give samples files of one"
             " kind"
