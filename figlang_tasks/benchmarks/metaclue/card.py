@@ -92,7 +92,7 @@ def _retrieval_answer(record: RetrievalRecord) -> Answer:
     predicted = record["chosen_text"]
     is_answered = True
     if predicted is None:
-        predicted, is_answered = no_choice(record)
+        predicted, is_answered = no_choice(record)  # a tie of scores is an answer
     return {
         "predicted": predicted,
         "outcome": outcome(record["chosen"] == record["answer"], is_answered),
