@@ -8,7 +8,7 @@ from figlang_tasks.benchmarks.nykms.parse import LABELS
 from figlang_tasks.benchmarks.nykms.records import WordScores
 from figlang_tasks.core.card import OPEN, WRONG, YES, Answer, Card, CardPicture, outcome
 from figlang_tasks.core.data_id import DataId
-from figlang_tasks.core.record import Document, Record
+from figlang_tasks.core.record import Record, RowIfKnown
 
 NAMES = {
     "MC": "metaphor?",
@@ -22,7 +22,7 @@ NAMES = {
 """The answers by field, as the gallery names them."""
 
 
-def card(data: DataId, records: Sequence[Record], document: Document) -> Card:
+def card(data: DataId, records: Sequence[Record], document: RowIfKnown) -> Card:
     """The card of a row: the cartoon or its description, the caption, and the annotated answers.
 
     Args:
