@@ -108,9 +108,10 @@ def doc_to_messages(
 
 
 def shown_texts(doc: Document) -> list[str]:
-    """The texts of a row that a prompt may show, in its order: descriptions, then the options.
+    """The texts of a row that a prompt may show, in the prompt's order: descriptions, then options.
 
-    An invented next question is found by them. Only some prompts show a description.
+    An invented next question is found by them. Only some prompts show a description, and only
+    documents of ``graph=true`` have any.
     """
     texts: list[str] = []
     for column in DESCRIPTION_COLUMNS.values():
@@ -168,10 +169,10 @@ def record(doc: Document, output: str | None) -> PuzzleRecord:
 
 
 def record_of_scores(doc: Document, scores: list[float]) -> PuzzleRecord:
-    """The record of an answer by scores: the option with the highest score is chosen.
+    """The record of an answer by scores: the option with the highest score is chosen, if it is one.
 
-    If several options share the highest score, the answer is wrong; the released code takes the
-    first of them.
+    If several options share the highest score, none is chosen, and the answer is wrong; the
+    released code takes the first of them.
 
     Args:
         doc: the row.
@@ -199,7 +200,10 @@ def _record(
     rule: str,
     scores: list[float] | None,
 ) -> PuzzleRecord:
-    """The record of a row, from the letter that each rule reads; see `PuzzleRecord`."""
+    """The record of a row, from the letter that our rule reads and that of the released rule.
+
+    None stands for a rule that reads no letter; see `PuzzleRecord`.
+    """
     return {
         "id": doc["id"],
         "data": doc["data"],
