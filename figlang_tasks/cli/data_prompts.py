@@ -116,9 +116,8 @@ def _warn_of_conditions(task_file: TaskFile) -> None:
 class _PicturesInPlace:
     """Names the files that pictures have already."""
 
-    def path_of(self, picture: Image.Image) -> str | None:
-        """The path of the file with a picture of `images.decode`; None if it has none."""
-        stored = images.stored_picture(picture)
+    def path_of(self, picture: Image.Image, stored: images.StoredPicture | None) -> str | None:
+        """The path of the file with a picture; None if it has none (`PictureNaming`)."""
         if stored is None or stored.file is None:
             return None
         return str(stored.file.absolute())
@@ -138,7 +137,7 @@ class _CopiedPictures:
     folder_name: str
     name_by_key: dict[str, str] = field(default_factory=dict)
 
-    def path_of(self, picture: Image.Image) -> str:
+    def path_of(self, picture: Image.Image, stored: images.StoredPicture | None) -> str:
         """Write a picture unless it is there; return its path from the folder's parent."""
         key = images.content_key(picture)
         if key not in self.name_by_key:

@@ -69,7 +69,7 @@ class StoredPicture:
 
     Attributes:
         file: the file; None if the picture has none of its own.
-        content: the bytes; None if they are in the file.
+        content: the bytes; None if they have not been kept, because the file has them.
     """
 
     file: Path | None

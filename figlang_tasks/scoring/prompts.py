@@ -21,8 +21,11 @@ Origin: TypeAlias = Literal["file", "data", "drawn"]
 makes it, as a grid of pictures.
 """
 
-PictureNaming: TypeAlias = Callable[["Image.Image"], str | None]
-"""Gives the path of the file with a picture; None if there is none."""
+PictureNaming: TypeAlias = Callable[["Image.Image", images.StoredPicture | None], str | None]
+"""Gives the path of the file with a picture, or None if there is none.
+
+Its arguments are the picture, and where the data has it: None for one that the task draws.
+"""
 
 
 class PromptPicture(TypedDict):
@@ -108,6 +111,7 @@ def _messages_with_paths(
     task_file: TaskFile, document: Document, name_picture: PictureNaming
 ) -> tuple[list[ChatTurn], list[PromptPicture]]:
     """The prompt of a row as chat turns with the paths of its pictures, and these pictures."""
+    file_of_bytes = task_file.picture_file(document)
     pictures: list[PromptPicture] = []
     messages: list[ChatTurn] = []
     for turn in task_file.messages(document):
@@ -116,21 +120,18 @@ def _messages_with_paths(
             if part["type"] != "image":
                 content.append(part)
                 continue
-            path = name_picture(part["url"])
+            stored = images.stored_picture(part["url"])
+            if stored is not None and stored.file is None:
+                stored = images.StoredPicture(file_of_bytes, stored.content)
+            path = name_picture(part["url"], stored)
             content.append({"type": "image", "image": path})
-            picture: PromptPicture = {
-                "row": document["id"],
-                "file": path,
-                "origin": _origin(part["url"]),
-            }
-            pictures.append(picture)
+            pictures.append({"row": document["id"], "file": path, "origin": _origin(stored)})
         messages.append({"role": turn["role"], "content": content})
     return messages, pictures
 
 
-def _origin(picture: Image.Image) -> Origin:
-    """Where a picture of a prompt is from."""
-    stored = images.stored_picture(picture)
+def _origin(stored: images.StoredPicture | None) -> Origin:
+    """Where a picture of a prompt is from; `stored` is None for one that the task draws."""
     if stored is None:
         return "drawn"
     return "data" if stored.file is None else "file"

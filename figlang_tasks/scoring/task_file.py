@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from figlang_tasks.core import task_files
@@ -139,6 +140,22 @@ class TaskFile:
             pictures = self.function("doc_to_visual")(document, self.options)
         return [user_turn(pictures, self.prompt(document))]
 
+    def picture_file(self, document: Document) -> Path | None:
+        """The file of the one picture that a document has as bytes; None if it has no file.
+
+        The module ``tasks`` of a benchmark may declare the function ``picture_file``.
+        """
+        declared = getattr(self._tasks_module, "picture_file", None)
+        if declared is None:
+            return None
+        file: Path = declared(document)
+        return file
+
+    @property
+    def _tasks_module(self) -> ModuleType:
+        """The module ``tasks`` of the benchmark."""
+        return import_module(f"{PACKAGE}.{self.benchmark.name}.tasks")
+
     def function(self, key: str) -> Callable[..., Any]:
         """A function that the file names, ``doc_to_text`` for example.
 
@@ -168,7 +185,7 @@ class TaskFile:
             return self.prompt(document) if known_prompt is None else known_prompt
 
         return AnswerJudge.of(
-            [import_module(f"{PACKAGE}.{self.benchmark.name}.tasks")],
+            [self._tasks_module],
             process_results=self.function("process_results"),
             doc_to_text=prompt_of,
             task_kind=self.kind,

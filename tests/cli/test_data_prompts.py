@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import columbus_release
 import pytest
 from commands import done, figlang, refused
 from demo_runs import OWN_TASKS, estimates, evaluate, mini_tasks, task_manager
@@ -160,6 +161,22 @@ def test_pictures_without_a_file_are_null(
         assert line["images"] == [{"row": line["id"], "file": None, "origin": origin}]
         assert line["messages"][0]["content"][0] == {"type": "image", "image": None}
     assert [path.name for path in tmp_path.iterdir()] == ["prompts.jsonl"]
+
+
+def test_pictures_of_an_unpacked_release_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """COLUMBUS's documents have bytes, which the loader has read from files."""
+    release = columbus_release.valid(tmp_path / "data")
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path / "data"))
+    done("data", "prompts", "--task", "columbus", "-o", tmp_path / "prompts.jsonl")
+    lines = written_lines(tmp_path / "prompts.jsonl")
+    folder = release / "results" / "benchmark" / "images"
+    assert len(lines) == 1005
+    for line in lines:
+        file = str(folder / f"{line['id']}.png")
+        assert line["images"] == [{"row": line["id"], "file": file, "origin": "file"}]
+        assert Path(file).is_file()
 
 
 def test_a_white_square_is_drawn(user_rows: Path, tmp_path: Path) -> None:
