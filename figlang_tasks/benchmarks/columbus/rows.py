@@ -89,6 +89,12 @@ def find_release() -> hub.Snapshot:
     return hub.snapshot(source_of(NAME), ["metadata.jsonl", "images/*"])
 
 
+@hub.cached(maxsize=1)
+def picture_folder() -> Path:
+    """The folder with the pictures of the release that `find_release` finds."""
+    return _picture_folder(find_release().folder)
+
+
 def for_request(request: Request, check_images: bool) -> datasets.Dataset:
     """The documents for a request such as ``COLUMBUS,order=benchmark,graph=true`` (see `load`).
 
@@ -173,14 +179,12 @@ def read_release(folder: Path) -> tuple[list[Puzzle], list[str]]:
     else:
         table = folder / "metadata.jsonl"
         rows.extend(row_files.read_rows(table))
-    picture_folder = folder / "results" / "benchmark" / "images"  # of the archive
-    if not picture_folder.is_dir():
-        picture_folder = folder / "images"
+    pictures = _picture_folder(folder)
     is_v1 = RELEASES.get(len(rows)) == "v1"
 
     def parse(row: object, location: str) -> Puzzle:
         """A row as a `Puzzle`; a `DataError` if the row has a fault."""
-        puzzle = _puzzle(row, location, picture_folder)
+        puzzle = _puzzle(row, location, pictures)
         if is_v1:
             # The tables of v1 go by the names of the pictures. The flag of high_up_2 is wrong.
             puzzle["kind"] = "icon" if puzzle["id"].endswith("_icon") else "text"
@@ -191,6 +195,12 @@ def read_release(folder: Path) -> tuple[list[Puzzle], list[str]]:
         sizes = " or ".join(f"{size:,} ({release})" for size, release in RELEASES.items())
         faults.insert(0, f"{table} has {len(rows)} rows, must have {sizes}. {USE_THE_RELEASE}")
     return sorted(puzzles, key=lambda puzzle: puzzle["id"]), faults
+
+
+def _picture_folder(folder: Path) -> Path:
+    """The folder with the pictures of a release."""
+    folder_of_archive = folder / "results" / "benchmark" / "images"
+    return folder_of_archive if folder_of_archive.is_dir() else folder / "images"
 
 
 def _read_json(path: Path) -> Any:

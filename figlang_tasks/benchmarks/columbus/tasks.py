@@ -17,6 +17,7 @@ Forward and backward chaining are left out (docs/cards/columbus.md).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from PIL import Image
@@ -96,6 +97,14 @@ def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> li
     if not options.picture:
         return []
     return [images.decode(doc["image"], f"COLUMBUS {doc['id']}")]
+
+
+def picture_file(doc: Document) -> Path:
+    """The file of a row's picture, which the document has as bytes.
+
+    ``figlang data prompts`` finds this function by its name (`TaskFile.picture_file`).
+    """
+    return rows.picture_folder() / f"{doc['id']}.png"
 
 
 def doc_to_messages(
