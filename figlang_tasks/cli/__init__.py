@@ -58,32 +58,6 @@ def next_report_line(run: Path) -> str:
 # --- files and folders that a command writes ---
 
 
-@contextmanager
-def new_file(path: Path) -> Iterator[TextIO]:
-    """Yield a text file to write into, in UTF-8; it is renamed to `path` when the block ends.
-
-    So `path` holds either everything or nothing, and no file is overwritten.
-
-    Raises:
-        FigLangError: `path` exists.
-    """
-    check_is_free(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with temporary.open("w", encoding="utf-8", newline="\n") as file:
-                yield file
-            check_is_free(path)
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
-    except OSError as error:
-        # The error of a full disk names no file, and the message to the user needs one.
-        error.filename = error.filename or str(path)
-        raise
-
-
 def folder_beside(run: Path, suffix: str) -> Path:
     """The path of a folder beside a run: the run's name with a suffix.
 

@@ -17,8 +17,8 @@ from figlang_tasks.cli.tasks import MINI, requests_of
 from figlang_tasks.core import checks, hub
 from figlang_tasks.core.benchmark import Benchmark, benchmarks, names, names_with
 from figlang_tasks.core.errors import DataError, PartMissing
-from figlang_tasks.core.new_folder import new_folder
 from figlang_tasks.core.text import did_you_mean, listing, printable
+from figlang_tasks.core.whole_paths import new_folder
 from figlang_tasks.metrics.explanation.scorers import scorer_weights
 from figlang_tasks.metrics.explanation.weights import Weights, WeightsError, locate
 

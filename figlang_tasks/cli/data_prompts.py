@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from figlang_tasks.cli import new_file, new_folder, say, warn
+from figlang_tasks.cli import say, warn
 from figlang_tasks.core import images
 from figlang_tasks.core.benchmark import source_of
+from figlang_tasks.core.whole_paths import new_file, new_folder
 from figlang_tasks.harness.backend_settings import for_backend
 from figlang_tasks.scoring.prompts import Origin, check_can_be_asked, prompt_lines
 from figlang_tasks.scoring.task_file import TaskFile

@@ -13,7 +13,7 @@ from typing import Any
 import columbus_release
 import pytest
 from commands import done, figlang, refused
-from demo_runs import OWN_TASKS, estimates, evaluate, mini_tasks, task_manager
+from demo_runs import MINI_TASKS, estimates, evaluate, mini_tasks, task_manager
 from lmms_eval.api.model import lmms
 from lmms_eval.tasks import get_task_dict
 from PIL import Image
@@ -29,7 +29,7 @@ MINI_TASKS = [
     and "group" not in task_files.read(path)
 ]
 """The tasks of the package's own data."""
-USER_TASKS = [name for name in OWN_TASKS if name != "mini_sg"]
+USER_TASKS = [name for name in MINI_TASKS if name != "mini_sg"]
 """Task files that are named by their path; those of two rounds are refused."""
 
 
