@@ -10,19 +10,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import columbus_release
 import pytest
 from commands import done, figlang, refused
 from demo_runs import MINI_TASKS, estimates, evaluate, mini_tasks, task_manager
 from lmms_eval.api.model import lmms
 from lmms_eval.tasks import get_task_dict
 from PIL import Image
+from rows_with_images import write_valid_columbus
 
 from figlang_tasks.core import images, task_files
 from figlang_tasks.results import runs
 from figlang_tasks.scoring import flat, full_name
 
-MINI_TASKS = [
+SHIPPED_TASKS = [
     name
     for name, path in task_files.files("lmms_eval").items()
     if path.is_relative_to(task_files.folder("lmms_eval") / "mini")
@@ -66,7 +66,7 @@ def assert_equal_turns(
     assert paths == [picture["file"] for picture in pictures]
 
 
-@pytest.mark.parametrize("task", [*MINI_TASKS, *USER_TASKS])
+@pytest.mark.parametrize("task", [*SHIPPED_TASKS, *USER_TASKS])
 def test_the_prompt_is_the_one_of_the_harness(task: str, tmp_path: Path) -> None:
     is_named_by_path = task in USER_TASKS
     named = f"{mini_tasks()}/{task}.yaml" if is_named_by_path else task
@@ -167,7 +167,7 @@ def test_pictures_of_an_unpacked_release_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """COLUMBUS's documents have bytes, which the loader has read from files."""
-    release = columbus_release.valid(tmp_path / "data")
+    release = write_valid_columbus(tmp_path / "data")
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path / "data"))
     done("data", "prompts", "--task", "columbus", "-o", tmp_path / "prompts.jsonl")
     lines = written_lines(tmp_path / "prompts.jsonl")
