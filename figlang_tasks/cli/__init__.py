@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from pathlib import Path
+from typing import TextIO
 
 import typer
 
@@ -54,7 +55,7 @@ def next_report_line(run: Path) -> str:
     return f"next: figlang report {shlex.quote(str(run))} -o report.html"
 
 
-# --- folders that a command writes ---
+# --- files and folders that a command writes ---
 
 
 def folder_beside(run: Path, suffix: str) -> Path:

@@ -14,7 +14,7 @@ import typer
 from figlang_tasks.cli import say, say_json
 from figlang_tasks.cli.judge_read import Concurrency, MaxTokens, Model, read, requests_failed
 from figlang_tasks.cli.options import AsJson, Runs
-from figlang_tasks.core.new_folder import new_folder
+from figlang_tasks.core.whole_paths import new_folder
 
 app = typer.Typer(no_args_is_help=True)
 

@@ -15,7 +15,7 @@ from figlang_tasks.cli.summary import next_commands, summary_table
 from figlang_tasks.core import notes
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.files import check_is_free
-from figlang_tasks.core.new_folder import new_folder
+from figlang_tasks.core.whole_paths import new_folder
 from figlang_tasks.results import runs
 from figlang_tasks.results.explanation_scores import ScorerChoice
 from figlang_tasks.results.predictions.columns import columns_text

@@ -16,9 +16,9 @@ from figlang_tasks.core.benchmark import Benchmark, of_dataset
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import RunError
 from figlang_tasks.core.hub import USER_ROWS
-from figlang_tasks.core.new_folder import new_folder
 from figlang_tasks.core.request import Request
 from figlang_tasks.core.text import listing
+from figlang_tasks.core.whole_paths import new_folder
 from figlang_tasks.results.contradictions import find_contradictions
 from figlang_tasks.results.measures import MetricScope, statistics_by_metric_scope
 from figlang_tasks.results.published import RunConditions

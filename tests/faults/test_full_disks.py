@@ -14,8 +14,8 @@ from flute_rows import write_vflute_repo
 from published_runs import rows
 
 from figlang_tasks.core.errors import DataError, FigLangError
-from figlang_tasks.core.new_folder import new_folder
 from figlang_tasks.core.parquet_files import read_parquet
+from figlang_tasks.core.whole_paths import new_folder
 
 
 @contextmanager

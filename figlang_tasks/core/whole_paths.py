@@ -1,4 +1,4 @@
-"""Writes a folder whole or not at all, by one process at a time."""
+"""Writes a folder or a file whole or not at all; a folder by one process at a time."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.files import PARTIAL, check_is_free
@@ -84,3 +85,29 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path)
     else:
         path.unlink()
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[TextIO]:
+    """Yield a text file to write into, in UTF-8; it is renamed to `path` when the block ends.
+
+    So `path` holds either everything or nothing, and no file is overwritten.
+
+    Raises:
+        FigLangError: `path` exists.
+    """
+    check_is_free(path)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with temporary.open("w", encoding="utf-8", newline="\n") as file:
+                yield file
+            check_is_free(path)
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        # The error of a full disk names no file, and the message to the user needs one.
+        error.filename = error.filename or str(path)
+        raise
