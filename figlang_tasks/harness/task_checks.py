@@ -25,6 +25,7 @@ from figlang_tasks.harness.suggestions import (
     tasks_without_pictures,
 )
 
+
 def check_tasks(evaluation: Evaluation) -> Iterator[Fault]:
     """Faults of tasks: that the model cannot answer them, or else those in options and data."""
     model_faults = [*score_faults(evaluation), *word_faults(evaluation)]

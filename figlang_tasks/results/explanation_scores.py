@@ -54,16 +54,17 @@ def score_explanations(task: TaskRun, scorer: Scorer) -> ScoredTask:
 
 
 def scorer_for(
-    task: TaskRun, name: str | None, *, device: str, dtype: Any
+    task: TaskRun, name: str | None, *, task_scorer: str | None = None, device: str, dtype: Any
 ) -> tuple[Scorer | None, str]:
     """The scorer of a task's explanations, and why there is none: "" if there is one.
 
-    A scorer that the user names is downloaded if need be. The paper's own is taken if its weights
-    are on this machine.
+    A scorer that the user names is downloaded if need be. That of the task, or else the paper's, is
+    taken if its weights are on this machine.
 
     Args:
         task: one that has explanations.
-        name: of the scorer; None takes that of the paper; ``off`` takes none.
+        name: of the scorer; None takes that of the task or the paper; ``off`` takes none.
+        task_scorer: the scorer that the task file names; None if it names none.
         device: where it computes.
         dtype: the format of its numbers.
 
@@ -77,15 +78,15 @@ def scorer_for(
         return None, "explanations have no scores (--scorer off)"
     if name is not None:
         return get_scorer(name, device=device, dtype=dtype), ""
-    paper_scorer = _default_scorer(task)
+    default_scorer = task_scorer or _default_scorer(task)
     try:
         with downloading_nothing():
-            return get_scorer(paper_scorer, device=device, dtype=dtype), ""
+            return get_scorer(default_scorer, device=device, dtype=dtype), ""
     except WeightsError:
         return None, (
-            f"explanations have no scores, because the weights of {paper_scorer} are not here: add"
-            f" them with --scorer {paper_scorer}, which downloads the weights (figlang doctor says"
-            " how large they are)"
+            f"explanations have no scores, because the weights of {default_scorer} are not here:"
+            f" add them with --scorer {default_scorer}, which downloads the weights (figlang doctor"
+            " says how large they are)"
         )
 
 

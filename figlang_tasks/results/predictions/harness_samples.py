@@ -48,10 +48,12 @@ def read_samples(path: Path) -> PredictionFile:
             predictions.append(
                 Prediction(
                     location=location,
-                    id=_recorded_id(sample),
+                    id=_recorded(sample, "id"),
                     row_number=_row_number(location, sample),
                     output=output,
-                    prompt=None if is_of_lm_eval else _prompt(sample),
+                    prompt=None if is_of_lm_eval else _text(sample, "input"),
+                    target=_text(sample, "target"),
+                    data=_recorded(sample, "data"),
                 )
             )
     return PredictionFile(
@@ -71,17 +73,16 @@ def _row_number(location: str, sample: Mapping[str, Any]) -> int:
     return number
 
 
-def _recorded_id(sample: Mapping[str, Any]) -> str | None:
-    """The id of the row, where a task of ours recorded it."""
+def _recorded(sample: Mapping[str, Any], field: str) -> str | None:
+    """A text in the record that a task of ours makes; None if the sample is of another task."""
     record = sample.get("sample")
-    row_id = record.get("id") if isinstance(record, Mapping) else None
-    return row_id if isinstance(row_id, str) else None
+    return _text(record, field) if isinstance(record, Mapping) else None
 
 
-def _prompt(sample: Mapping[str, Any]) -> str | None:
-    """The prompt that lmms-eval saved; None if the sample has none."""
-    prompt = sample.get("input")
-    return prompt if isinstance(prompt, str) else None
+def _text(fields: Mapping[str, Any], field: str) -> str | None:
+    """The text in a field; None if there is none."""
+    content = fields.get(field)
+    return content if isinstance(content, str) else None
 
 
 def _outputs(location: str, sample: Mapping[str, Any]) -> list[str | None]:

@@ -20,10 +20,12 @@ from figlang_tasks.results.explanation_scores import score_explanations, scorer_
 from figlang_tasks.results.predictions.judged import judge_predictions
 from figlang_tasks.results.predictions.matching import Matching, MissingRows, match
 from figlang_tasks.results.predictions.prediction import PredictionFile
+from figlang_tasks.results.predictions.saved_rows import check_saved_rows
 from figlang_tasks.results.results_file import partial_reason
 from figlang_tasks.results.task_run import Run, TaskRun
 from figlang_tasks.results.writing import harness_row, samples_content
 from figlang_tasks.scoring import Estimates, evaluate, to_json
+from figlang_tasks.scoring.explanations import OFF
 from figlang_tasks.scoring.repeats import evaluate_repeats
 from figlang_tasks.scoring.task_evaluation import metadata_of_records
 from figlang_tasks.scoring.task_file import TaskFile
@@ -89,8 +91,9 @@ def score_predictions(
         in_order=options.in_order,
         other_tasks=lambda ids: tasks_with_ids(ids, but=task_file.name),
     )
-    samples = judge_predictions(file, matching, task_file)
     remarks = [f"rows were found by {matching.key}"]
+    remarks += check_saved_rows(file, matching, task_file)
+    samples = judge_predictions(file, matching, task_file)
     if matching.missing:
         consequence = "count as wrong" if options.missing_rows == "wrong" else "are left out"
         remarks.append(
@@ -102,7 +105,11 @@ def score_predictions(
     metadata = _metadata(file, task_file, matching, options)
     if task.has_explanations:
         scorer, reason = scorer_for(
-            task, options.scorer, device=options.device, dtype=options.dtype
+            task,
+            options.scorer,
+            task_scorer=task_file.options.get("scorer"),
+            device=options.device,
+            dtype=options.dtype,
         )
         if scorer is None:
             remarks.append(reason)
@@ -129,7 +136,9 @@ def _task_run(
     file: PredictionFile, task_file: TaskFile, samples: Sequence[Mapping[str, Any]]
 ) -> TaskRun:
     """The task of a run without values."""
-    if file.content == "labels" and not any("explanation" in name for name in file.columns):
+    has_labels_alone = file.content == "labels" and "explanation" not in file.columns
+    if has_labels_alone or task_file.options.get("scorer") in (OFF, False):
+        # As a run records it whose task asks for no explanations.
         for sample in samples:
             sample["sample"]["asks_for_explanation"] = False
     return TaskRun(
