@@ -85,7 +85,7 @@ test-families-newest: $(STAMP)  ## the same with transformers' newest release; n
 	  PYTHONPATH="$$folder" $(BIN)/python $(FAMILIES)
 
 families-table: $(STAMP)  ## write the table of architectures in docs/models.md from tests/support/families.yaml
-	PYTHONPATH=tests/support $(BIN)/python -m families
+	PYTHONPATH=tests/support $(BIN)/python tools/families_table.py
 
 mutants: $(STAMP)  ## break the package in small ways and list what no quick test notices (MUTANTS="--n 50 --seed 2")
 	nice $(BIN)/python tools/mutants.py $(MUTANTS)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from figlang_tasks.metrics.explanation import get_scorer
     from figlang_tasks.metrics.ranking import precision_at_k
     from figlang_tasks.results.frame import compare, table
+    from figlang_tasks.results.predictions.from_python import score
 
 _PACKAGE = Path(__file__).resolve().parent
 
@@ -40,6 +41,7 @@ __all__ = [
     "get_scorer",
     "macro_f1_of_labels",
     "precision_at_k",
+    "score",
     "table",
     "task_manager",
 ]
@@ -53,6 +55,7 @@ _MODULES = {
     "get_scorer": "metrics.explanation",
     "macro_f1_of_labels": "metrics.classification",
     "precision_at_k": "metrics.ranking",
+    "score": "results.predictions.from_python",
     "table": "results.frame",
 }
 

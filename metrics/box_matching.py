@@ -11,9 +11,9 @@ from typing import Any, NamedTuple, TypeAlias, TypedDict
 import numpy as np
 import numpy.typing as npt
 
+from .array_types import Floats
 from .box_images import BoxImage, BoxType, PredictedBox, Role, TrueBox, Xyxy
 
-Floats: TypeAlias = npt.NDArray[np.float64]
 Bools: TypeAlias = npt.NDArray[np.bool_]
 
 THRESHOLDS: tuple[float, float] = (0.5, 0.7)
@@ -156,7 +156,12 @@ def match_with_pycocotools(
 ) -> Any:  # pycocotools has no types
     """The evaluator of pycocotools, after it has matched the predictions of each image.
 
-    It takes predictions of equal scores, and images, in the order given here.
+    Its ``evalImgs`` has a report for each image. It takes images, and predictions of equal scores,
+    in the order given here.
+
+    Args:
+        images: their predictions in the order in which they take their boxes (`sort_images`).
+        role, box_type: as in `match_boxes`.
     """
     from pycocotools.cocoeval import COCOeval
 

@@ -32,6 +32,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from .array_types import Floats
 from .box_images import BoxImage, BoxType, PredictedBox, Role, TrueBox
 from .box_matching import RECALLS, THRESHOLDS, Matches, match_boxes
 from .intervals import DEFAULT_SEED, Interval, error_of_resamples, interval_of_resamples
@@ -45,7 +46,6 @@ __all__ = [
     "average_precision",
 ]
 
-Floats: TypeAlias = npt.NDArray[np.float64]
 Ints: TypeAlias = npt.NDArray[np.int64]
 Bools: TypeAlias = npt.NDArray[np.bool_]
 
@@ -190,7 +190,7 @@ class _Ranking(NamedTuple):
             precision = np.divide(hits, predicted, out=np.zeros(hits.shape), where=predicted > 0)
             # The best precision at this recall or a higher one.
             best_precision = np.maximum.accumulate(precision[:, ::-1], axis=1)[:, ::-1]
-            for resample in np.flatnonzero(truths):
+            for resample in np.flatnonzero(truths):  # those that have a box to find
                 recall = hits[resample] / truths[resample]
                 # For each level of recall the first score that reaches it.
                 reached_at = np.searchsorted(recall, RECALLS, side="left")

@@ -30,6 +30,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from .array_types import Floats
 from .caption_java import java_metrics
 from .caption_tokens import TOKENIZER, tokenize, tokenize_pairs
 from .corpus_metric import Metric
@@ -44,7 +45,6 @@ __all__ = [
     "tokenize",
 ]
 
-Floats: TypeAlias = npt.NDArray[np.float64]
 Ints: TypeAlias = npt.NDArray[np.int64]
 
 ORDER = 4
@@ -152,10 +152,15 @@ def _metric(value: float, per_image: npt.ArrayLike) -> Metric:
 
 
 def _bleu_row(comparison: Mapping[str, Any]) -> list[int]:
-    """A row of `CaptionScores.bleu_statistics`, from pycocoevalcap's comparison of an image."""
+    """A row of `CaptionScores.bleu_statistics`, from pycocoevalcap's comparison of an image.
+
+    Args:
+        comparison: ``testlen``, tokens of the candidate; ``reflen``, tokens of each reference;
+            ``correct`` and ``guess``, the matching and all n-grams for n = 1 to 4.
+    """
     length = comparison["testlen"]
-    lengths_by_distance = sorted((abs(n - length), n) for n in comparison["reflen"])
-    _, nearest_length = lengths_by_distance[0]
+    # The shorter of two that are equally near
+    _, nearest_length = min((abs(n - length), n) for n in comparison["reflen"])
     return [length, nearest_length, *comparison["correct"], *comparison["guess"]]
 
 

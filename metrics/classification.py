@@ -26,6 +26,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from .array_types import Floats
+
 __all__ = [
     "CURVE_THRESHOLDS",
     "confusion_cells",
@@ -38,7 +40,6 @@ __all__ = [
     "macro_recall",
 ]
 
-Floats: TypeAlias = npt.NDArray[np.float64]
 
 Explained: TypeAlias = Literal["all", "contradiction"]
 """Which right rows must be explained well to count in an accuracy: all, or contradictions alone."""

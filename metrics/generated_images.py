@@ -16,12 +16,13 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from . import DISTRIBUTION
+from .array_types import Floats
 from .explanation.weights import (
     WEIGHTS_DIR_VARIABLE,
     Weights,
@@ -46,7 +47,6 @@ __all__ = [
     "preference_shares",
 ]
 
-Floats: TypeAlias = npt.NDArray[np.float64]
 
 FEATURES = 2048
 """Width of Inception's last pooling layer, the one that FID is defined on."""
@@ -184,7 +184,8 @@ def inception_features(images: Iterable[Image.Image]) -> npt.NDArray[np.float32]
         for image in images:
             pixels = torch.from_numpy(np.array(image.convert("RGB")))  # [height, width, 3]
             batch = pixels.permute(2, 0, 1)[None].to(device)  # [1, 3, height, width]
-            rows.append(extractor(batch)[0].float().cpu().numpy())
+            pooled, *_ = extractor(batch)  # a tuple: one tensor for each layer asked for
+            rows.append(pooled.float().cpu().numpy())
     return np.concatenate(rows)
 
 
@@ -198,6 +199,7 @@ def _inception_extractor() -> Any:  # torch-fidelity has no types
     import torch
 
     torch_fidelity = _torch_fidelity("torch_fidelity")
+    # Without the variable, the file may lie in the working folder.
     path = Path(os.environ.get(WEIGHTS_DIR_VARIABLE, "")).expanduser() / INCEPTION_FILE
     if not path.is_file():
         path = Path(torch.hub.get_dir()) / "checkpoints" / INCEPTION_FILE

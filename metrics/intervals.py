@@ -23,11 +23,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from .array_types import Floats
 from .formula_intervals import Interval, of_mean, of_two_classes, share, t_quantile
 from .resampling import unit_weights, weighted_sums
 from .units import sums_by_unit
@@ -43,7 +43,6 @@ __all__ = [
     "sums_by_unit",
 ]
 
-Floats: TypeAlias = npt.NDArray[np.float64]
 
 DEFAULT_SEED = 20240501
 """Seed of every bootstrap. Numbers repeat exactly for one numpy version: numpy may change the

@@ -19,6 +19,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from .array_types import Floats
+
 __all__ = [
     "best_rank",
     "depends_on_ties",
@@ -27,7 +29,6 @@ __all__ = [
     "tied_at_top",
 ]
 
-Floats: TypeAlias = npt.NDArray[np.float64]
 Bools: TypeAlias = npt.NDArray[np.bool_]
 
 
@@ -140,7 +141,7 @@ def random_tie_precision_at_k(
     """
     values, is_positive = _check_candidates(scores, positives)
     k = int(np.count_nonzero(is_positive))
-    kth_score = np.sort(values)[-k]
+    kth_score = np.sort(values)[-k]  # of the k-th best candidate
     is_above = values > kth_score
     is_tied = values == kth_score
     tied_among_best = k - int(np.count_nonzero(is_above))

@@ -148,7 +148,7 @@ def _compare_two(baseline: _Repeats, candidate: _Repeats, seed: int) -> Comparis
     baseline_mean = float(baseline.totals.mean())
     candidate_mean = float(candidate.totals.mean())
     difference = candidate_mean - baseline_mean
-    # Each system draws its repeats from a generator of its own.
+    # Each system draws its repeats with a seed of its own.
     candidate_values = _means_over_drawn_repeats(candidate.values, [seed, 1])
     baseline_values = _means_over_drawn_repeats(baseline.values, [seed, 0])
     resampled_differences = candidate_values - baseline_values
@@ -167,7 +167,7 @@ def _compare_two(baseline: _Repeats, candidate: _Repeats, seed: int) -> Comparis
         p_repeats=1.0,
     )
     error = error_of_resamples(resampled_differences, units)
-    if error is None or error <= tolerance:
+    if error is None or error <= tolerance:  # Without an error there is no t: p stays 1.
         return comparison
 
     degrees = _degrees_of_freedom(baseline, candidate)
@@ -176,6 +176,7 @@ def _compare_two(baseline: _Repeats, candidate: _Repeats, seed: int) -> Comparis
     differing_units = units - int(np.count_nonzero(rows_are_equal))
     smallest_detectable = math.nan
     if differing_units >= TOO_FEW:
+        # As in `smallest_difference`, with t: a finding at ALPHA, missed with 1 - POWER at most.
         t_sum = t_quantile(degrees, 1 - ALPHA / 2) + t_quantile(degrees, POWER)
         smallest_detectable = t_sum * error
     resamples = len(resampled_differences)

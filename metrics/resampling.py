@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
-Floats: TypeAlias = npt.NDArray[np.float64]
+from .array_types import Floats
 
 BLOCK = 1 << 20
 """Numbers drawn at a time, so that memory does not grow with ``resamples * units``."""

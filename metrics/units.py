@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-Floats: TypeAlias = npt.NDArray[np.float64]
+from .array_types import Floats
 
 
 def sums_by_unit(units: Sequence[str], rows: npt.ArrayLike) -> tuple[tuple[str, ...], Floats]:

@@ -31,7 +31,8 @@ os.environ["FIGLANG_SCORER"] = "embedded"
 # datasets reports to the hub that files are loaded, local ones too: 5 seconds each where there is
 # no network.
 os.environ["HF_UPDATE_DOWNLOAD_COUNTS"] = "0"
-# What several processes of the tests share (varied_runs.py): the first process makes the folder.
+# What several processes of the tests share (varied_run of demo_runs.py): the first process makes
+# the folder.
 if "FIGLANG_TEST_RUNS" not in os.environ:
     _RUNS = tempfile.TemporaryDirectory(prefix="figlang-runs-", ignore_cleanup_errors=True)
     os.environ["FIGLANG_TEST_RUNS"] = _RUNS.name

@@ -9,20 +9,20 @@ from pathlib import Path
 
 import pytest
 import warm
-from demo_runs import Says
+from demo_runs import FixedAnswers
+from flute_rows import (
+    VFLUTE_REPO_ID,
+    VFLUTE_REVISION,
+    VFLUTE_SPLIT_SIZES,
+    VFluteRow,
+    invented_vflute_rows,
+    released_vflute_csv,
+    released_vflute_rows,
+    write_vflute_repo,
+)
 from hub_server import HubServer
 from lmms_eval.evaluator import simple_evaluate
 from sklearn.metrics import f1_score
-from vflute_hub import (
-    REPO_ID,
-    REVISION,
-    SPLIT_SIZES,
-    VFluteRow,
-    released_csv,
-    released_test_rows,
-    synthetic_rows,
-    write_vflute_repo,
-)
 
 from figlang_tasks.mini import DEMO_MODEL_DIR
 
@@ -33,9 +33,9 @@ TOKEN = "hf_good"
 @pytest.fixture(scope="module")
 def test_rows() -> list[VFluteRow]:
     """The 723 test rows; invented ones unless the released file is beside the checkout."""
-    if released_csv().is_file():
-        return released_test_rows(released_csv())
-    return synthetic_rows("test", SPLIT_SIZES["test"])
+    if released_vflute_csv().is_file():
+        return released_vflute_rows(released_vflute_csv())
+    return invented_vflute_rows("test", VFLUTE_SPLIT_SIZES["test"])
 
 
 @pytest.fixture(scope="module")
@@ -47,10 +47,10 @@ def hub(
     write_vflute_repo(folder, {"test": test_rows})
     with HubServer() as server:
         server.add_repo(
-            REPO_ID,
+            VFLUTE_REPO_ID,
             folder,
             repo_type="dataset",
-            commit=REVISION,
+            commit=VFLUTE_REVISION,
             gated=True,
             granted_tokens={TOKEN},
         )
@@ -58,7 +58,9 @@ def hub(
 
 
 def test_the_python_api_needs_nothing_but_the_name() -> None:
-    results = simple_evaluate(model=Says("LABEL: entailment"), tasks=["figlang_mini"], limit=2)
+    results = simple_evaluate(
+        model=FixedAnswers("LABEL: entailment"), tasks=["figlang_mini"], limit=2
+    )
     assert results is not None and len(results["samples"]["figlang_mini"]) == 2
 
 
@@ -79,7 +81,7 @@ def test_all_723_rows_from_the_gated_hub_dataset(
     (samples_file,) = tmp_path.rglob("*_samples_vflute.jsonl")
     samples = [json.loads(line) for line in samples_file.read_text(encoding="utf-8").splitlines()]
     assert [sample["sample"]["id"] for sample in samples] == [row.id for row in test_rows]
-    if released_csv().is_file():
+    if released_vflute_csv().is_file():
         assert [sample["input"] for sample in samples] == [row.prompt for row in test_rows]
     gold_labels = [int(row.label == "entailment") for row in test_rows]
     predicted_labels: list[int] = []
@@ -92,7 +94,7 @@ def test_all_723_rows_from_the_gated_hub_dataset(
     assert reported["f1@0,none"] == pytest.approx(macro_f1)
     assert "figlang tasks, shares in percent" in done.stdout
     paths = [request.path for request in hub.requests]
-    assert any(REVISION in path and "test-00000" in path for path in paths)
+    assert any(VFLUTE_REVISION in path and "test-00000" in path for path in paths)
 
 
 def test_without_a_token_the_run_ends_with_the_page_to_accept(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import flute_rows as synthetic
+import flute_rows
 import pytest
 from datasets import load_dataset
 from typer.testing import CliRunner
@@ -316,7 +316,7 @@ def test_an_export_that_is_impossible_is_told_in_one_message(
 ) -> None:
     write_vflute_rows(tmp_path, monkeypatch)
     if arguments.startswith("flute --"):
-        synthetic.write_lines(tmp_path / "FLUTE" / "train.jsonl", synthetic.released_shape())
+        flute_rows.write_lines(tmp_path / "FLUTE" / "train.jsonl", flute_rows.invented_flute_rows())
     (tmp_path / "there" / "train").mkdir(parents=True)
     command = arguments.format(other=nykms_folders, there=tmp_path / "there").split()
     status, output = export(*command, "--format", "messages", "--output", tmp_path / "o")

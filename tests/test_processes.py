@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import demo_runs
 import pytest
-import varied_runs
 import warm
 from demo_runs import estimates, mini_tasks
 
@@ -20,7 +20,7 @@ COUNTS = (1, 3)
 
 # Those of two stages and with examples too; few have a number of rows that can be shared out evenly
 # among three.
-TASKS = (*varied_runs.TASKS, "mini_2shot", "mini_sg")
+TASKS = (*demo_runs.VARIED_TASKS, "mini_2shot", "mini_sg")
 
 # Beside the harness's own models: right, wrong, cut off or silent by the row alone, with scores
 # that tie.
@@ -30,9 +30,9 @@ import torch
 from torch import distributed
 from figlang_tasks.metrics.explanation import compute
 from lmms_eval.models.registry_v2 import ModelManifest
-from varied_runs import Varied
+from demo_runs import PartlyRight
 
-class Model(Varied):
+class Model(PartlyRight):
     def __init__(self, batch_size=1, max_batch_size=None, device=None):
         if distributed.is_initialized():  # time for the first process to score explanations on a CPU
             assert distributed.group.WORLD._get_backend(torch.device("cpu")).options._timeout > timedelta(hours=12)

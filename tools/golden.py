@@ -64,14 +64,19 @@ def timed(name: str) -> Iterator[None]:
 
 def data(folder: Path) -> Path:
     """The benchmarks in full size, as on the hub, but for their pictures."""
-    from flute_rows import blind_rows, write_lines
-    from irfl_hub import copy_tables
-    from vflute_hub import released_csv, released_test_rows, write_vflute_repo
+    from flute_rows import (
+        blind_rows,
+        released_vflute_csv,
+        released_vflute_rows,
+        write_lines,
+        write_vflute_repo,
+    )
+    from irfl_release import copy_tables
 
-    shared = released_csv().parent
+    shared = released_vflute_csv().parent
     if not shared.is_dir():
         raise SystemExit(f"golden.py: {shared} is missing")
-    write_vflute_repo(folder / "V-FLUTE", {"test": released_test_rows(released_csv())})
+    write_vflute_repo(folder / "V-FLUTE", {"test": released_vflute_rows(released_vflute_csv())})
     copy_tables(shared / "irfl", folder / "IRFL")
     write_lines(folder / "FLUTE" / "flute_codalab_test_blind.jsonl", blind_rows())
     shutil.copyfile(shared / "flute_train.jsonl", folder / "FLUTE" / "train.jsonl")
@@ -168,16 +173,18 @@ def numbers(path: Path) -> list[str]:
 
 def irfl_run(folder: Path) -> Path:
     """Records of all tables that the board's row is of, some right and some wrong."""
-    import irfl_runs as invented
+    import saved_runs
 
-    for phrase in invented.ROWS:
-        invented.write(
+    for phrase in saved_runs.DETECTION_ROWS:
+        saved_runs.write_irfl_samples(
             folder,
             f"irfl_match_{phrase}",
-            invented.detection(phrase, lambda number: number % 3 == 0),
+            saved_runs.detection_records(phrase, lambda number: number % 3 == 0),
         )
-        invented.write(
-            folder, f"irfl_retrieve_{phrase}", invented.retrieval(phrase, lambda number: number % 3)
+        saved_runs.write_irfl_samples(
+            folder,
+            f"irfl_retrieve_{phrase}",
+            saved_runs.retrieval_records(phrase, lambda number: number % 3),
         )
     return folder
 

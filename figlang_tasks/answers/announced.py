@@ -1,9 +1,13 @@
-"""Which option an answer announces: by its name, in a box of LaTeX, or by its text."""
+"""Which option an answer announces: by its name, in a box of LaTeX, or by its text.
+
+Words before an option announce it ("The answer is B", "I choose B") or say that it is the best
+("The best one is B"), which is weaker; so do words after it ("B is the answer", "B is the best").
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import lru_cache
 
 from figlang_tasks.answers.choices import Mention
@@ -15,6 +19,7 @@ from figlang_tasks.answers.option_analysis import (
     OptionAnalysis,
     is_denied_after,
 )
+from figlang_tasks.answers.option_boxes import option_boxes
 from figlang_tasks.answers.text import BLANK_LINE
 from figlang_tasks.answers.verdict import Evidence, Read
 from figlang_tasks.answers.words import ANNOUNCED, ANNOUNCED_NONE, CORRECTION, IN_LOOPS
@@ -45,16 +50,19 @@ _HEADING = (
     r"\b(?:correct|right|final|best)\s?:"
     r"|(?:\A|(?<=[.\n]))\W*(?:image|picture|option|number|statement|caption)\s?:"
 )
+# Between an announcement and the name: "that the second option ("
 _BEFORE_A_NAME = (
     r"(?:[\s:\"'(\[]|\b(?:that|the|option|only|one|labell?ed|therefore"
     r"|first|second|third|fourth|fifth|last)\b){0,8}"
 )
+# "I would choose option ", "It looks like ", "by elimination, ", "most likely ", "Final: "
 _CHOSEN = re.compile(
     rf"(?:\b(?:{_CHOOSE}|{_IT_IS})\b|\b(?:actually|wait|by elimination),|\bmost"
     rf" likely|{_HEADING}){_BEFORE_A_NAME}\Z",
     re.I,
 )
 _SAID_TO_BE_BEST = re.compile(rf"\b(?:{_BEST_IS})\b{_BEFORE_A_NAME}\Z", re.I)
+# "Therefore, ", "Thus the best match is " at the head of a line or sentence
 _CONCLUDES = re.compile(
     r"(?:\A|(?<=[.\n]))\W*(?:therefore|thus|hence|so|consequently|in"
     r" conclusion|ultimately)\b[,:]?\s?"
@@ -67,21 +75,30 @@ _SURELY = re.compile(
     r"(?:\A|(?<=[.!\n]))\W*(?:clearly|definitely|obviously|certainly|probably|surely)\b[,\s]{0,2}\W{0,3}\Z",
     re.I,
 )
+# What makes no announcement of the words before a name:
 _NO_ANNOUNCEMENT = re.compile(
+    # "I would not choose "
     r"\b(?:not|never|cannot|can't|couldn't|won't|wouldn't|don't|unable to)\s(?:\w+\s){0,2}"
     r"(?:choose|pick|select|go with|say|opt for|believe|think|be|answer)\b[^.,;\n]{0,40}\Z"
+    # "The worst choice is "
     r"|\b(?:worst|wrong|incorrect|least \w+|poor|second[- ]best|other|tempting)\s(?:\w+\s)?"
     r"(?:answer|choice|option|image|one|picture)\b[^.,;\n]{0,40}\Z"
+    # "It would be a mistake to choose ", "The most literal one is "
     r"|\b(?:mistake|error|second (?:choice|guess))\b[^.,;\n]{0,60}\Z"
     r"|\b(?:second|next|most|best) (?:best|literal)\b[^.,;\n]{0,60}\Z"
+    # "Some people choose "
     r"|\b(?:doubt|unlikely|nobody|no one|people|friend|others|some say|literal)\b[^.;\n]{0,40}\Z"
+    # "not" in other languages
     r"|\b(?:não|no es|nicht|n'est pas)\s[^.,;\n]{0,20}\Z|不是\W?\Z"
+    # "The picture that does not fit is "
     r"|\b(?:that|which|who)\s(?:(?:does|do|did|is|are|was|would)(?:n't|\snot)|cannot|fails)\b[^.,;\n]{0,60}\Z"
+    # "If it were a joke, the answer would be ", "If it is a joke the answer is "
     r"|\bif\b(?!\si\b)[^;.\n]{0,60}\b(?:were|had)\b[^;.\n]{0,60}\bwould\b[^,;.\n]{0,40}\Z"
     r"|\b(?:if(?!\si\s(?:had to|must|have"
     r" to)\b)|unless|whether|suppose|assuming)\b[^,;.\n]{0,100}\Z",
     re.I,
 )
+# After a name, before "the answer" or "the best": ") is clearly the "
 _IS = (
     r"""[)\]"'\s]{0,3}(?:\s?\([^()\n]{1,60}\)\s|"[^"\n]{1,60}"\s)?"""
     r"(?:(?:is|are|was|would be|must be)\s)?"
@@ -93,9 +110,11 @@ _IS_THE_BEST = re.compile(
     r" best)\b",
     re.I,
 )
-_MOST_CORRECTIONS = 3  # options after an announcement that are looked at
+_MOST_CORRECTIONS = 3  # groups after an announcement that may correct it
+# How text ends that leads on to the next line: "The answer is:\n\n"
 _LEADS_ON = (":", "is", "be", "=")
 _LEAD_LINE = re.compile(r"\b(?:is|be|that|towards?)\s?:\s*\Z", re.I)
+# "This corresponds to ", "The caption corresponding to the boat is "
 _CORRESPONDS = re.compile(
     r"\b(?:corresponds? to|which"
     r" is|correspond(?:ing|s)?\b[^.?!\n]{0,80}?\b(?:is|be))(?:[\s:\"'(\[]|\bthe\b){0,8}\Z",
@@ -106,77 +125,90 @@ _CORRESPONDS = re.compile(
 def announced_option(analysis: OptionAnalysis) -> Read[int] | None:
     """The option that the last announcement or box names: "The answer is B"; None without one.
 
-    Where nothing else is announced, "it corresponds to B" announces B.
+    Where nothing else is announced, "it corresponds to B" announces B. It is ambiguous if it names
+    two options ("The answer is A or B"), or if the text says another one; refused if a later
+    announcement says that none fits.
     """
-    boxes = list(_boxes(analysis))
-    announced_group = _last_group(analysis, _is_announced)
-    if announced_group is None and not boxes:
-        announced_group = _corresponding_group(analysis)
-
-    # Each announcement holds the evidence for one option or several.
-    announcements = [[box] for box in boxes[-1:]]
-    if announced_group is not None:
-        announcements.append(announced_group.evidence("announced"))
-    if not announcements:
+    boxes = list(option_boxes(analysis))
+    last = _last_announcement(analysis, boxes)
+    if last is None:
         return None
-    last = max(announcements, key=lambda announcement: announcement[0].start)
-
     for announced_none in ANNOUNCED_NONE.finditer(analysis.text):
         if announced_none.start() > last[-1].end:
             return Read(None, "refused", "refusal")
+
     values = {evidence.value for evidence in last}
-    if last[0] in boxes:
+    if last[0] in boxes:  # Boxes are equal, wherever they stand: all must hold one option.
         values.update(box.value for box in boxes)
+    # A box has no form; only value and place count below.
     mention = Mention(last[0].value, last[0].start, last[0].end, "bare")
-    if (
+    is_contradicted = (
         len(values) > 1
         or analysis.contradicts_its_text(mention)
         or _goes_on_as_list(analysis, mention)
-    ):
-        return Read(None, "ambiguous", "conflict")
-    if _is_of_other_text(analysis, mention):
+        or _is_of_other_text(analysis, mention)
+    )
+    if is_contradicted:
         return Read(None, "ambiguous", "conflict")
     return _corrected(analysis, last) or Read(last[0].value, "read", "announced")
 
 
+def _last_announcement(analysis: OptionAnalysis, boxes: list[Evidence]) -> list[Evidence] | None:
+    """The evidence of the last announcement: one box, or each option of a group; None without one.
+
+    Args:
+        analysis: of the answer.
+        boxes: the options in boxes, in their order.
+    """
+    announced_group = _last_group(analysis, _is_announced)
+    if announced_group is None and not boxes:
+        announced_group = _corresponding_group(analysis)
+
+    announcements = [[box] for box in boxes[-1:]]
+    if announced_group is not None:
+        announcements.append(announced_group.evidence("announced"))
+    return max(announcements, key=lambda announcement: announcement[0].start, default=None)
+
+
 def _corrected(analysis: OptionAnalysis, announcement: list[Evidence]) -> Read[int] | None:
-    """The option that a correction puts in place of the announced one, else None.
+    """The option that a correction puts in place of the announced one; None without a correction.
 
     "Answer: A. Wait, no, B." is B; two different corrections are ambiguous.
     """
     end = announcement[-1].end
-    after = [group for group in analysis.groups if group.start > end and not group.is_echo][
-        :_MOST_CORRECTIONS
-    ]
-    corrected = []
-    for group in after:
+    groups = [group for group in analysis.groups if group.start > end and not group.is_echo]
+    corrections = []
+    for group in groups[:_MOST_CORRECTIONS]:
         if analysis.is_evidence(group) and CORRECTION.search(analysis.text, end, group.start):
-            corrected += group.evidence("correction")
-    if not corrected:
+            corrections += group.evidence("correction")
+    if not corrections:
         return None
-    if len({evidence.value for evidence in corrected}) > 1:
+    if len({evidence.value for evidence in corrections}) > 1:
         return Read(None, "ambiguous", "conflict")
-    return Read(corrected[0].value, "read", "correction")
+    return Read(corrections[0].value, "read", "correction")
 
 
 def _is_of_other_text(analysis: OptionAnalysis, mention: Mention) -> bool:
-    """Whether an answer states the text of another option before a letter, and never its own."""
+    """Whether an answer states the text of another option before a letter, and never its own.
+
+    "It says a dog. Answer: A", where "a dog" is the text of B.
+    """
     if mention.value in {group.first.value for group in analysis.text_groups}:
         return False
-    before = [
-        group
-        for group in analysis.text_groups
-        if group.end <= mention.start and _LETTERS.search(analysis.text, group.start, group.end)
-    ]
-    return any(_is_text_said(analysis, group) for group in before)
+    for group in analysis.text_groups:
+        # A text without letters, such as "50", may stand anywhere.
+        has_letters = _LETTERS.search(analysis.text, group.start, group.end) is not None
+        if group.end <= mention.start and has_letters and _is_text_said(analysis, group):
+            return True
+    return False
 
 
 def _last_group(
     analysis: OptionAnalysis, is_announced: Callable[[OptionAnalysis, MentionGroup], bool]
 ) -> MentionGroup | None:
-    """The last group of mentions that `is_announced`; None without one.
+    """The last group of mentions for which `is_announced` is true; None without one.
 
-    A group that repeats all options is the echo of the question, and does not count.
+    An echo of the question ("A, B, C or D") does not count.
     """
     for group in reversed(analysis.groups):
         if not group.is_echo and is_announced(analysis, group):
@@ -185,7 +217,11 @@ def _last_group(
 
 
 def _is_announced(analysis: OptionAnalysis, group: MentionGroup) -> bool:
-    """Whether options are announced as the answer, without a denial or a condition."""
+    """Whether options are announced as the answer, without a denial or a condition.
+
+    They are by the words before them ("The answer is B"), by those after them ("B is the answer"),
+    or as the last paragraph.
+    """
     around = analysis.around(group)
     if around.is_in_question or is_denied_after(around.sentence_after):
         return False
@@ -193,7 +229,7 @@ def _is_announced(analysis: OptionAnalysis, group: MentionGroup) -> bool:
         return True
     before = around.sentence_before
     if analysis.opens_line(group.first) and around.text_before.rstrip().endswith(_LEADS_ON):
-        before = around.text_before  # "The answer is:\n\n(B)"
+        before = around.text_before  # "The answer is:\n\n(B)": the line before belongs to it.
         if _LEAD_LINE.search(before) and not _NO_ANNOUNCEMENT.search(before.rstrip(": \n")):
             return True
     if _is_no_announcement(before):
@@ -218,7 +254,10 @@ def _announces(before: str) -> bool:
 
 
 def best_option(analysis: OptionAnalysis) -> Read[int] | None:
-    """The last option that is said to be the best or the only one; None without one."""
+    """The last option that is said to be the best or the only one; None without one.
+
+    Two options ("The best ones are A and B") are ambiguous, and so is one beside another's text.
+    """
     group = _last_group(analysis, _is_said_to_be_best)
     if group is None:
         return None
@@ -234,7 +273,7 @@ def _is_said_to_be_best(analysis: OptionAnalysis, group: MentionGroup) -> bool:
     if not analysis.is_evidence(group) or _is_no_announcement(before):
         return False
     if _SURELY.search(before) and ENDS_A_HEAD.match(analysis.text, group.end):
-        return True
+        return True  # "Clearly, B."
     return _is_best_before(before) or _IS_THE_BEST.match(around.sentence_after) is not None
 
 
@@ -256,7 +295,7 @@ def _is_last_paragraph(analysis: OptionAnalysis, group: MentionGroup) -> bool:
 
 
 def _corresponding_group(analysis: OptionAnalysis) -> MentionGroup | None:
-    """The mention of the one option that something "corresponds to"; None if none or several."""
+    """The last group of the one option that something "corresponds to"; None if none or several."""
     corresponding = [group for group in analysis.groups if _corresponds(analysis, group)]
     if len({group.first.value for group in corresponding}) != 1:
         return None
@@ -272,7 +311,7 @@ def _corresponds(analysis: OptionAnalysis, group: MentionGroup) -> bool:
 
 
 def _goes_on_as_list(analysis: OptionAnalysis, mention: Mention) -> bool:
-    """Whether an option opens its line, and another one the next line, as in a list."""
+    """Whether an option opens its line, and another one the next line: "Answer:\\nA. a\\nB. b"."""
     if not analysis.opens_line(mention):
         return False
     line_end = analysis.text.find("\n", mention.end)
@@ -288,66 +327,10 @@ def _goes_on_as_list(analysis: OptionAnalysis, mention: Mention) -> bool:
     return False
 
 
-# --- LaTeX's boxes ---
-
-_BOX = re.compile(r"\\(?:boxed|fbox|framebox)\s?(?:(?P<brace>\{)|(?P<name>[A-Z])(?!\w))", re.I)
-_IN_BOX = re.compile(
-    r"(?:\s|\\(?:text|math|bf|rm|large)\w{0,8}|[{(\[\"'])*"
-    r"(?:answer:\s|(?:option|image|picture|caption|choice|statement)\s)?(?P<name>[A-Z]|\d{1,4})"
-    r"(?:[)\]}\"'\s]*\Z|[)}\]]|\s?[:.,;-]|\s(?:and|or)\b|\\)",
-    re.I,
-)
-_NEXT_IN_BOX = re.compile(
-    r"[)\]}\"'\s]{0,4}(?:,|;|\band\b|\bor\b)[({\[\"'\s]{0,4}(?P<name>[A-Z]|\d{1,4})(?!\w)"
-)
-_LONGEST_BOX = 200
-
-
-def _boxes(analysis: OptionAnalysis) -> Iterator[Evidence]:
-    """Yield the options that boxes of LaTeX hold: ``\\boxed{B}``; none for a formula."""
-    has_numbers = analysis.choices.names == "numbers"
-    for box in _BOX.finditer(analysis.text):
-        if box["name"]:
-            names = [box["name"]]
-        else:
-            content = analysis.text[box.end() : box.end() + _LONGEST_BOX]
-            names = _names_in_box(_up_to_closing_brace(content))
-        for name in names:
-            if name.isdigit() != has_numbers:
-                continue
-            value = int(name) - 1 if has_numbers else ord(name.upper()) - ord("A")
-            yield Evidence(value, box.start(), box.end(), "announced")
-
-
-def _names_in_box(content: str) -> list[str]:
-    """The names of options in a box, at most two: ["A", "B"] for "A, B"."""
-    first = _IN_BOX.match(content)
-    if first is None:
-        return []
-    following = _NEXT_IN_BOX.match(content, first.end("name"))
-    names = [first["name"]]
-    if following:
-        names.append(following["name"])
-    return names
-
-
-def _up_to_closing_brace(text: str) -> str:
-    """The text up to the "}" of a brace that was opened before it; all of it without one."""
-    depth = 1
-    for position, sign in enumerate(text):
-        if sign == "{":
-            depth += 1
-        elif sign == "}":
-            depth -= 1
-        if depth == 0:
-            return text[:position]
-    return text
-
-
 # --- a text that is announced ---
 
 _LETTERS = re.compile(r"[^\W\d]{2}")
-_BESIDE_TEXT = re.compile(r"""[.,]?["']?\s?[,(]{0,2}\s?""")
+_BESIDE_TEXT = re.compile(r"""[.,]?["']?\s?[,(]{0,2}\s?""")  # 'a dog", (B)', 'a dog (B)'
 _SAYS = re.compile(r"\b(?:is|be|says?|conveys?)[\s:\"'(]*\Z")
 _ENDS_A_TEXT = re.compile(
     r"""[.!]?["')\s]{0,3}(?:[.,;:!()\n]|\Z|\b(?:because|since|as|which|from|and)\b)""", re.I
@@ -355,9 +338,10 @@ _ENDS_A_TEXT = re.compile(
 
 
 def announced_text(analysis: OptionAnalysis) -> Read[int] | None:
-    """The last option whose text is announced or follows "is": "It says X."; None without one.
+    """The last option whose text is announced or follows "is" or "says"; None without one.
 
-    It is ambiguous if the name of another option stands beside the text.
+    "The caption says a dog." is the option with the text "a dog". It is ambiguous if the name of
+    another option stands right after the text: "a dog (A)".
     """
     for group in reversed(analysis.text_groups):
         if not _is_text_said(analysis, group):

@@ -13,8 +13,10 @@ from figlang_tasks.answers.verdict import Evidence, Value
 Mark: TypeAlias = Literal["tick", "x", "cross", "empty"]
 """What stands in a box.
 
-An x in brackets chooses, unless a tick stands beside another word. A bare cross rejects, unless the
-other boxes are empty.
+- tick: "[\u2713]", "\u2611"; it chooses.
+- x: "[x]"; it chooses, unless a tick stands beside another word.
+- cross: "\u2717", "[\u2717]"; it rejects, unless the other boxes are empty.
+- empty: "[ ]", "\u2610".
 """
 
 _SPACE = r"[^\S\n]{0,3}[:;-]?[^\S\n]{0,3}"  # ";" stands for the line between columns of a table
@@ -45,7 +47,10 @@ class Checkbox:
 
 @lru_cache(maxsize=8)
 def _patterns(word: str) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """Patterns of a box before a word and of one after it, and of the word."""
+    """Three patterns: of a box and then a word ("[x] Yes"), of "Yes [x]", and of the word alone.
+
+    The group ``boxed`` is the word; the groups of `_MARK` tell what stands in the box.
+    """
     before = rf"{_MARK}{_SPACE}[\"']?(?P<boxed>{word})(?!\w)"
     after = rf"(?<!\w)(?P<boxed>{word})[\"']?{_SPACE}{_MARK}"
     return re.compile(before, re.I), re.compile(after, re.I), re.compile(word, re.I)
@@ -53,6 +58,9 @@ def _patterns(word: str) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[s
 
 def checkboxes(text: str, word: str) -> list[Checkbox]:
     """The words of a text that have a box: before each of them, or after each of them.
+
+    In "Yes [x] No [ ]" the boxes stand after the words, since a word comes first; the box between
+    two words is not read twice.
 
     Args:
         text: an answer.
@@ -66,6 +74,7 @@ def checkboxes(text: str, word: str) -> list[Checkbox]:
     boxes: list[Checkbox] = []
     matches = after if boxes_after_words else before
     for box in matches:
+        # The word alone is matched again, for callers that take its position and its text.
         boxed = bare_word.match(text, *box.span("boxed"))
         assert boxed is not None
         boxes.append(Checkbox(boxed, _mark_of(box)))
@@ -84,6 +93,7 @@ def mark_beside(before: str, after: str) -> Mark | None:
 
 
 def _mark_of(box: re.Match[str]) -> Mark:
+    """What stands in the box of a match, by the group of `_MARK` that is set."""
     if box["tick"]:
         return "tick"
     if box["x"]:

@@ -14,8 +14,17 @@ from figlang_tasks.answers.words import AFTER_NO_WORD, BEFORE_NO_WORD
 Form: TypeAlias = Literal[
     "bracketed", "labelled", "bare", "small", "number", "ordinal", "place", "text"
 ]
-"""How an answer names an option: "(B)" or "B)" · "image B", "option 2" · "B" · "b" · "2" where
-letters are offered · "the second image" · a place in one picture, "top left" · by its text."""
+"""How an answer names an option.
+
+- bracketed: "(B)" or "B)".
+- labelled: with a noun before it: "image B", "option 2".
+- bare: "B"; "2" where numbers are offered.
+- small: "b".
+- number: "2" where letters are offered.
+- ordinal: "the second image".
+- place: a place in one picture: "top left".
+- text: by its text.
+"""
 
 OFFERED_FORMS: tuple[Form, ...] = ("bracketed", "labelled", "bare", "small")
 """The forms of names that a prompt offers; they outrank an ordinal, number or place beside them."""
@@ -27,7 +36,7 @@ class Choices:
 
     Attributes:
         count: how many options there are.
-        names: what they are called: by letters from A on, or by numbers from 1 on.
+        names: what they are called: letters from A on, or numbers from 1 on.
         texts: the text of each option, where the prompt shows texts.
         are_pictures: whether the options are pictures, so that "the second image" names one. None
             if that is not known: then such words name an option only where the answer has no
@@ -98,14 +107,19 @@ _CAPITAL = (
     r"|I(?=[^\w\n']*(?:\n|\Z)|,\s(?:because|since|as|which)\b)|\AI(?=[.:]\s))"
 )
 
+# In each pattern of a letter the group `letter` is the name; the match has its noun and brackets.
+# "image (B)", "[B]", '"B"'; `_is_closed` looks whether the two brackets are of one form. "[x]" is a
+# box.
 _BRACKETED_LETTER = re.compile(
     rf"(?:{AFTER_NO_WORD}{NOUN}[ #]{{1,3}})?{AFTER_NO_WORD}(?P<opening>{_OPEN}{{1,2}})\s?"
     rf"(?P<letter>[A-Z])(?<!\[[Xx])\s?\.?(?P<closing>{_CLOSE}{{1,2}}){BEFORE_NO_WORD}",
     re.I,
 )
+# "B)", "option B )"
 _LETTER_BEFORE_A_BRACKET = re.compile(
     rf"(?:{AFTER_NO_WORD}{NOUN}[ #]{{1,3}})?{_APART_BEFORE}(?P<letter>[A-Z])\s?\)", re.I
 )
+# "image B", "option #b"
 _LABELLED_LETTER = re.compile(
     rf"(?:{AFTER_NO_WORD}(?i:{NOUN})[ #]{{1,3}}|(?:图片?|选?项|選?項|片)[\s:]?)"
     # "image a man": a small "a" is a name at the end of a line alone
@@ -122,6 +136,7 @@ _SMALL_LETTER_AT_END = re.compile(
     r"(?:(?<=\bis\s)|(?<=\bbe\s)|(?<=\banswer\s)|(?<=[:=>]\s)|(?<=[:=>]))(?P<letter>[b-z])(?=\W*\Z)"
 )
 
+# " (2)" or " #2" after a noun
 _NUMBER_IN_BRACKETS = rf"[ #]{{1,3}}{_OPEN}?(?P<number>\d{{1,4}})(?!\w|[.,]\d){_CLOSE}?"
 _LABELLED_NUMBER = re.compile(rf"{AFTER_NO_WORD}{NOUN}{_NUMBER_IN_BRACKETS}", re.I)
 # Where letters are offered, "the number 2" is a number of something else.
@@ -129,6 +144,7 @@ _LABELLED_NUMBER_BESIDE_LETTERS = re.compile(
     rf"{AFTER_NO_WORD}(?!number|letter){NOUN}{_NUMBER_IN_BRACKETS}", re.I
 )
 _PICTURE = re.compile(r"(?:image|picture|photo|figure|panel)", re.I)
+# "2", "(2)", "#2", but not "2%", "2.5", "1/2"
 _NUMBER = re.compile(
     rf"{_APART_BEFORE}(?<!\d[,/])[(\[{{#\"']{{0,2}}(?P<number>\d{{1,4}})(?:[)\]}}\"']{{1,2}}|(?![\w%]|[.,:/]\d))"
     # "3 years" is no name
@@ -137,6 +153,7 @@ _NUMBER = re.compile(
 
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 _SHORT_ORDINALS = ("1st", "2nd", "3rd", "4th", "5th", "6th", "7th", "8th")
+# "the second image", with its noun in `noun`; "the second" alone where no other noun follows
 _ORDINAL = re.compile(
     rf"\b(?:the\s)?(?P<ordinal>{'|'.join(_ORDINALS + _SHORT_ORDINALS)}|last)"
     r"(?:(?P<noun>\s(?:images?|pictures?|photos?|photographs?|panels?|options?|choices?|captions?|statements?|one)\b)"
@@ -153,22 +170,24 @@ def find_mentions(text: str, choices: Choices) -> list[Mention]:
     """
     other_forms = [*_ordinals(text, choices.count), *_places(text, choices)]
     if choices.names == "letters":
-        numbered = _numbers(text, _LABELLED_NUMBER_BESIDE_LETTERS, "labelled")
+        labelled = list(_numbers(text, _LABELLED_NUMBER_BESIDE_LETTERS, "labelled"))
         if not choices.are_pictures:
             # "Image 2" may be the second picture of the question, which is another option or none.
-            numbered = (mention for mention in numbered if not _PICTURE.match(text, mention.start))
-        offered = [*_letters(text, choices.count), *numbered]
+            labelled = [mention for mention in labelled if not _PICTURE.match(text, mention.start)]
+        offered = [*_letters(text, choices.count), *labelled]
         other_forms += _numbers(text, _NUMBER, "number")
     else:
         offered = [*_numbers(text, _LABELLED_NUMBER, "labelled"), *_numbers(text, _NUMBER, "bare")]
+    # First the offered names among themselves, where "(B)" is "bracketed" and "bare"; then the
+    # other forms give way to them.
     return _without_overlaps(_without_overlaps([], offered), other_forms)
 
 
 def _letters(text: str, count: int) -> Iterator[Mention]:
-    """Yield the mentions by letters.
+    """Yield the mentions by letters, form by form; those of several forms overlap.
 
-    A small or quoted one that was not offered belongs to something else: "the angle (x)", 'the text
-    "I"'.
+    A letter after the last option counts only as an unquoted capital ("E" of four options). A small
+    or quoted one belongs to something else: "the angle (x)", 'the text "I"'.
     """
     forms: tuple[tuple[Form, re.Pattern[str]], ...] = (
         ("bracketed", _BRACKETED_LETTER),
@@ -192,17 +211,21 @@ def _letters(text: str, count: int) -> Iterator[Mention]:
 
 
 def _is_closed(bracketed: re.Match[str]) -> bool:
-    """Whether the bracket after a letter is of the same form as the one before it."""
+    """Whether the bracket after a letter is of the same form as the one before it: "(B)", "[(B)]".
+
+    Of two brackets those next to the letter are compared.
+    """
     return bracketed["closing"][0] == _CLOSED_BY[bracketed["opening"][-1]]
 
 
 def _is_in_brackets(text: str, position: int) -> bool:
-    """Whether a bracket is open at a position of a text."""
+    """Whether a "(" stands before a position of a text, and no ")" between them."""
     search_from = max(0, position - _LONGEST_BRACKET)
     return text.rfind("(", search_from, position) > text.rfind(")", search_from, position)
 
 
 def _numbers(text: str, pattern: re.Pattern[str], form: Form) -> Iterator[Mention]:
+    """Yield the mentions by a number, of one pattern and in its form."""
     for match in pattern.finditer(text):
         yield Mention(int(match["number"]) - 1, match.start(), match.end(), form)
 
@@ -226,7 +249,7 @@ def _ordinals(text: str, count: int) -> Iterator[Mention]:
 
 
 def _places(text: str, choices: Choices) -> Iterator[Mention]:
-    """Yield the mentions by places in the picture: "top left"."""
+    """Yield the mentions by places in the picture, "top left"; each option has one."""
     for value, place in enumerate(choices.places):
         for match in re.finditer(rf"\b{place}\b", text, re.I):
             yield Mention(value, match.start(), match.end(), "place")
@@ -235,8 +258,10 @@ def _places(text: str, choices: Choices) -> Iterator[Mention]:
 def _without_overlaps(first: list[Mention], second: list[Mention]) -> list[Mention]:
     """The mentions of two lists in the order of the text, without any that overlap.
 
-    A mention of the second list gives way to one of the first; else the later one gives way.
+    A mention of the second list gives way to one of the first. Of two in one list the one counts
+    that begins first; where both begin at one position, the one that stands first in the list.
     """
+    # Two ends of a mention are enough: one that lies inside it begins later, and gives way below.
     taken_positions: set[int] = set()
     for mention in first:
         taken_positions.update((mention.start, mention.end - 1))
@@ -268,11 +293,15 @@ def plain_text(text: str) -> str:
 def find_texts(text: str, texts: Sequence[str]) -> list[Mention]:
     """All mentions of options by their texts, except texts that two options share.
 
-    In quotation marks it must be all that they hold: "walk eggshells" is not the option
-    "eggshells".
+    A text in quotation marks must be all that they hold: of the option "eggshells" the quotation
+    "walk on eggshells" is no mention.
+
+    Args:
+        text: the answer.
+        texts: the text of each option, in their order.
     """
     plain_texts = [plain_text(option) for option in texts]
-    values: dict[str, int] = {}  # the option, by its plain text
+    values: dict[str, int] = {}  # the 0-based option, by its plain text
     for value, option in enumerate(plain_texts):
         if option and plain_texts.count(option) == 1:
             values[option] = value
@@ -285,7 +314,8 @@ def find_texts(text: str, texts: Sequence[str]) -> list[Mention]:
 
     mentions = []
     for match in _texts_pattern(values).finditer(text):
-        number = bisect_right(quotation_starts, match.start()) - 1  # of the last quotation begun
+        # The last quotation that begins before the mention; -1 if none does
+        number = bisect_right(quotation_starts, match.start()) - 1
         is_quoted = number >= 0 and match.start() < quotations[number][1]
         if is_quoted and not is_all_of_quotation[number]:
             continue

@@ -1,4 +1,9 @@
-"""Entailment or contradiction."""
+"""Entailment or contradiction: "LABEL: entailment" is 1, "The image contradicts it." is 0.
+
+An answer may name a label ("contradiction", "entails") or a stance that stands for one ("supports",
+"refutes"). What a sentence says of either is a *remark*, with a *standing*: it says the label, or
+denies it as its verdict or in part, or only names it (`labels.Standing`).
+"""
 
 from __future__ import annotations
 
@@ -84,10 +89,12 @@ class _Analysis:
 
     @cached_property
     def text(self) -> str:
+        """The text of the answer in plain signs."""
         return self.answer.text
 
     @cached_property
     def boxes(self) -> list[Checkbox]:
+        """The boxes beside the names of labels: "[x] Entailment"."""
         return checkboxes(self.text, NAMES)
 
     @cached_property
@@ -98,7 +105,10 @@ class _Analysis:
 
     @cached_property
     def last_announcement(self) -> tuple[int, Evidence | None]:
-        """The number of the last announced mention and its label; (0, None) if there is none."""
+        """Where the last announced mention stands in `mentions`, and the evidence for its label.
+
+        (0, None) if no mention is announced.
+        """
         for number in reversed(range(len(self.mentions))):
             announcement = self.mentions[number].announcement()
             if announcement is not None:
@@ -119,6 +129,7 @@ class _Analysis:
 
     @cached_property
     def stances(self) -> list[Remark]:
+        """What is said of stances: "supports the claim"."""
         return list(find_stances(self.answer))
 
     @cached_property
@@ -127,7 +138,10 @@ class _Analysis:
         return [*self.label_remarks, *self.stances]
 
     def topic(self, remark: Remark) -> tuple[object, ...]:
-        """What a remark is about: its label and the quoted sentences beside it."""
+        """What a remark is about: its label and the quoted sentences beside it.
+
+        '"It rains" entails "It is wet"' has (1, "It rains", "It is wet").
+        """
         return (remark.label, *self.answer.quoted_beside(remark.start, remark.end))
 
     @cached_property
@@ -173,10 +187,10 @@ _NEAR = 200  # characters after a denial in which the answer may say that the tw
 
 
 def _announced_label(analysis: _Analysis) -> Read[Label] | None:
-    """The label of the last announcement, unless a label alone corrects it; None without one.
+    """The label of the last announcement, or one alone that corrects it; None without announcement.
 
-    It is ambiguous if the other label stands beside it, and a refusal if "neither" is announced
-    last.
+    It is ambiguous if the other label or "or neutral" stands beside it, and a refusal if "neither"
+    is announced last.
     """
     number, last = analysis.last_announcement
     neither_starts = [neither.start() for neither in _ANNOUNCED_NEITHER.finditer(analysis.text)]
@@ -193,19 +207,20 @@ def _announced_label(analysis: _Analysis) -> Read[Label] | None:
         is_beside_last = last.start in (before.start, mention.start)
         if is_beside_last and before.label != mention.label:
             if _JOINED.fullmatch(analysis.text, before.end, mention.start):
-                return _CONFLICT
+                return _CONFLICT  # "LABEL: entailment, contradiction"
         if mention.start > last.start and mention.is_alone:
             if CORRECTION.search(analysis.text, before.end, mention.end):
-                reading = Read(mention.label, "read", "correction")
+                reading = Read(mention.label, "read", "correction")  # the last correction counts
     return reading
 
 
 def _ticked_label(analysis: _Analysis) -> Read[Label] | None:
-    """The label whose box is ticked; None without boxes."""
+    """The label whose box is ticked; None if no box is. Two ticked boxes are ambiguous."""
     return decide(analysis.answer, ticked(analysis.boxes, _label_of))
 
 
 def _label_of(word: re.Match[str]) -> Label:
+    """The label that a match of `NAMES` names."""
     return 1 if word[0].lower().startswith("entail") else 0
 
 
@@ -223,7 +238,7 @@ def _neither(analysis: _Analysis) -> Read[Label] | None:
     """
     if NEUTRAL.match(analysis.text):
         return _NEITHER
-    denies_either = _NOT_EITHER.search(analysis.text) is not None  # "not entail or contradict"
+    denies_either = _NOT_EITHER.search(analysis.text) is not None
     denied_labels = {remark.label for remark in analysis.remarks if remark.is_denied}
     if not denies_either and len(denied_labels) < 2:
         return None
@@ -246,15 +261,17 @@ def _stated_label(analysis: _Analysis) -> Read[Label] | None:
         for remark in analysis.label_remarks
         if remark.is_denied and analysis.topic(remark) in topics
     ]
+    # A denied remark is evidence for the other label.
     return decide(analysis.answer, [remark.evidence("statement") for remark in [*said, *contrary]])
 
 
 def _label_left_by_denial(analysis: _Analysis) -> Read[Label] | None:
-    """The label that a denial of the other leaves, or that a stance stands for; None without both.
+    """The label that a denial of the other leaves, or that a stance stands for; else None.
 
     It is ambiguous if a stance or the name of a label says the contrary.
     """
     denied_labels = {remark.label for remark in analysis.verdicts}
+    # "It does not contradict the claim. It is a contradiction."
     contrary = []
     for remark in analysis.label_remarks:
         if remark.standing == "named" and remark.is_predicate and remark.label in denied_labels:
@@ -270,7 +287,8 @@ def _label_left_by_denial(analysis: _Analysis) -> Read[Label] | None:
 def _unrelated(analysis: _Analysis) -> Read[Label] | None:
     """A refusal where a denial is no verdict, or the answer says "neither"; else None.
 
-    A denial is no verdict if the two are said to be unrelated.
+    A denial is no verdict if the two are said to be unrelated. Where it is one, the tier before has
+    read it.
     """
     has_denial = any(remark.standing == "denied" for remark in analysis.remarks)
     return _NEITHER if has_denial or _SAYS_NEITHER.search(analysis.text) else None

@@ -1,4 +1,8 @@
-"""Where an answer names a label or a stance for or against a claim, and what it says of it."""
+"""Where an answer names a label or a stance for or against a claim, and what it says of it.
+
+Labels are those of the task, "entails" and "contradiction"; a *stance* is another word that stands
+for one of them, "supports" for 1 and "refutes" for 0.
+"""
 
 from __future__ import annotations
 
@@ -36,10 +40,10 @@ Label: TypeAlias = Literal[0, 1]
 Standing: TypeAlias = Literal["said", "denied", "partly denied", "named"]
 """What a sentence says of a label or a stance.
 
-- said: it is so.
-- denied: it is not so, and that is the verdict.
-- partly denied: it is not so in part, or of something else.
-- named: it is named, but not of the image or the sentences.
+- said: it is so: "The image entails the claim."
+- denied: it is not so, and that is the verdict: "It does not entail the claim."
+- partly denied: it is not so in part, or of something else: "It does not fully entail it."
+- named: it is named, but not of the image or the sentences: "Contradiction means ..."
 """
 
 
@@ -52,7 +56,7 @@ class Remark:
         start: where its name begins.
         end: where its name ends.
         standing: what is said of it.
-        is_predicate: whether it is named after a form of "to be".
+        is_predicate: whether it is named after "is", "are" or "as": "It is a contradiction."
     """
 
     label: Label
@@ -81,6 +85,8 @@ def other_label(label: Label) -> Label:
 NAMES = r"(?:entail\w{0,9}|contradict\w{0,9})"
 """The words that name labels, as a pattern without groups."""
 
+# "entails": `word` and `one`; "non-contradiction": `non`, `word`, `zero` and, as it is a noun,
+# `zero_noun`
 _LABEL = re.compile(
     r"\b(?P<non>non[\s-]?)?(?P<word>(?P<one>entail(?P<one_noun>ment)?\w*)|(?P<zero>contrad(?P<zero_noun>iction)?\w*))",
     re.I,
@@ -89,6 +95,7 @@ _OR = r"[\"')]{0,2}\s?(?:or|/|and/or|and|vs\.?|versus)\s?[\"'(]{0,2}(?:an?\s)?"
 EITHER = re.compile(rf"\b(?:entail\w*{_OR}contrad\w*|contrad\w*{_OR}entail\w*)", re.I)
 """The echo of the options: "entailment or contradiction"."""
 
+# "I would label this as ", "I categorize it under ", "I lean towards "
 _GIVEN = re.compile(
     r"\b(?:label|identif|categori|classif|lean)\w*\b[^.?!\n]{0,60}?\b(?:as|under|of|towards?)"
     r"(?:\s(?:an?\b)?|[\"'])*\Z|\bchoose\s[\"']?\Z",
@@ -105,6 +112,7 @@ _REPORTED = re.compile(
     re.I,
 )
 
+# All that stands before a label that is alone: "", "1. ", "No wait, "
 _ALONE_BEFORE = re.compile(
     r"(?:[\W\d]|\b(?:correction|wait|no|oops|sorry|actually|rather|i (?:mean|meant))\b){0,40}\Z",
     re.I,
@@ -194,13 +202,14 @@ class Mention:
         """
         if _IF_AFTER.match(self.around.sentence_after):
             return None
+        # Whether it is the label, or is said not to be: None if neither is announced.
         is_label = is_announced(self.around.text_before, self.around.sentence_before)
         if is_label is None:
             is_label = _is_given(self.around.sentence_before)
         if is_label is None:
             return None
         if NOTHING_AFTER.match(self.around.sentence_after):
-            is_label = not is_label
+            is_label = not is_label  # "LABEL: contradicts nothing"
         label = self.label if is_label else other_label(self.label)
         return Evidence(label, self.start, self.end, "label")
 
@@ -232,7 +241,10 @@ def _is_given(before: str) -> bool | None:
 
 @lru_cache(maxsize=IN_LOOPS)
 def _standing(around: Around, form: Form) -> Standing | None:
-    """What a sentence says of a label that it names in this form; None if it leaves it open."""
+    """What a sentence says of a label that it names in this form; None if it leaves it open.
+
+    None also for a label that is no noun and whose subject is not the image or the sentences.
+    """
     before, after = around.sentence_before, around.sentence_after
     if CONDITION.match(before) or _OF_LABEL.search(before):
         return None
@@ -244,7 +256,7 @@ def _standing(around: Around, form: Form) -> Standing | None:
     if not is_affirmed:
         return "denied" if is_verdict(around, form) else "partly denied"
     if _ALONE_BEFORE.match(before) and _SAYS_NO.match(after):
-        return "denied"
+        return "denied"  # "Entailment: no"
 
     has_subject = _has_subject(around, form)
     if has_subject and NOTHING_AFTER.match(after):
@@ -255,7 +267,13 @@ def _standing(around: Around, form: Form) -> Standing | None:
 
 
 def _has_subject(around: Around, form: Form) -> bool:
-    """Whether the subject of a label is the image, the claim or the sentences."""
+    """Whether a label is said of the image, the claim or the sentences.
+
+    Args:
+        around: the text around the label.
+        form: "noun" ("This is a contradiction"), "adjective" ("They are contradictory"), or a form
+            of the verb ("The image contradicts it").
+    """
     before, after = around.sentence_before, around.sentence_after
     if form == "noun":
         return _IS.search(before) is not None
@@ -273,12 +291,14 @@ def find_mentions(answer: Answer) -> Iterator[Mention]:
 
 # --- stances ---
 
+# "supports", "agrees with", "is in line with"
 _FOR = re.compile(
     r"\b(?:(?:support|confirm|affirm|validat|corroborat|endors|align|agree|correspond)\w*|backs|backed|matches|matched"
     r"|(?<=not\s)match|(?<=n't\s)match|consistent|compatible|in"
     r" (?:harmony|line|accord(?:ance)?))(?!\w)",
     re.I,
 )
+# "refutes", "is at odds with"
 _AGAINST = re.compile(
     r"\b(?:(?:refut|disprov|negat|disput|oppos|counter|contest|challeng|disagree)\w*|denie[sd]|deny|adverse"
     r"|inconsistent|incompatible|in conflict|at odds)(?!\w)",
@@ -289,6 +309,7 @@ _ADJECTIVE = re.compile(
     r" odds|aligned|opposed",
     re.I,
 )
+# The subject of a stance for or against the claim, and that of a stance which the claim has
 _SHOWN = re.compile(
     r"\b(?:image|picture|depiction|content|illustration|portrayal|evidence|which|and|it|photo|cartoon|poster|scene"
     r"|first|sentence|premise)\b",
@@ -329,10 +350,13 @@ def _standing_of_stance(word: str, around: Around) -> Standing | None:
     if not is_affirmed:
         return "denied" if is_verdict(around, form, is_stance=True) else "partly denied"
     if form == "participle" and BY_IMAGE.match(around.sentence_after):
+        # "The claim is supported by the image."
         has_subject = _CLAIMED.search(around.sentence_before) is not None
     elif TO_CLAIM.match(around.sentence_after):
+        # "The image supports the claim."
         has_subject = _SHOWN.search(around.sentence_before) is not None
     else:
+        # "The claim agrees with the image."
         is_claim = CLAIM_IS.search(around.sentence_before) is not None
         has_subject = is_claim and TO_IMAGE.match(around.sentence_after) is not None
     return "said" if has_subject else None

@@ -29,9 +29,10 @@ ShownTexts: TypeAlias = Callable[[Row], Sequence[str]]
 """Gives the texts of a row that its prompt may show, in the order of the prompt."""
 
 # Characters that are looked at
-_LONGEST_INTRODUCTION: Final = 300
-_LONGEST_QUOTING: Final = 120
-_LONGEST_TEXT: Final = 2000
+_LONGEST_INTRODUCTION: Final = 300  # of the words before a question
+_LONGEST_QUOTING: Final = 120  # of "The question is:" among them
+_LONGEST_TEXT: Final = 2000  # of a line
+# Fields of a row that no prompt shows (`texts_of_row`)
 _NEVER_SHOWN: Final = frozenset(
     (
         "id",
@@ -55,7 +56,8 @@ _NEVER_SHOWN: Final = frozenset(
 class Output(str):
     """What a model said up to the next question that it invented; `whole` is all that it said.
 
-    Readers take it for a plain string. A paper's own rule reads `whole`, as the released code did.
+    Of "B\\nQuestion: What is next?" the string itself is "B". Readers take it for a plain string. A
+    paper's own rule reads `whole`, as the released code did.
     """
 
     whole: str
@@ -71,7 +73,7 @@ class Output(str):
 
 
 def whole(output: Any) -> Any:
-    """All that a model said, its invented questions too; anything but an `Output` as it is."""
+    """All that a model said, its invented questions too; else the value as it is."""
     return output.whole if isinstance(output, Output) else output
 
 
@@ -149,6 +151,7 @@ _QUESTION = re.compile(
     rf"(?: ?#?(?P<number>\d{{1,3}}))?(?:{COLON}|(?<=\d)[^\w\n]{{0,4}}(?=\n))",
     re.I,
 )
+# "USER:", "<image>", "[INST]", "<|user|>"; `LINE_START` takes the signs before the word
 _TURN = re.compile(
     rf"{LINE_START}(?:(?:USER|User|HUMAN|Human|Instruction){COLON}|(?<=<)image>|(?<=\[)INST\]|(?<=<\|)user\|>)"
 )
@@ -161,6 +164,7 @@ _QUOTES_A_QUESTION = re.compile(
     r"|\b(?:asked|asks):\W*\Z",
     re.I,
 )
+# "Sure! Let me carefully look at the image.", "Here is my answer"
 _INTRODUCTION = re.compile(
     r"\W*(?:(?:sure|certainly|of course|absolutely|okay|ok|alright|great|hello|hi|thank"
     r" you|thanks)\b\W*)?"
@@ -172,52 +176,70 @@ _INTRODUCTION = re.compile(
     r"|to answer|looking at)\b[^.:?!,\n]{0,120})?\W*",
     re.I,
 )
+# A name of an option, "Yes" or a label may be an answer already.
 _NO_INTRODUCTION = re.compile(r"\b(?:[A-HJ-Z]|[Yy]es|[Nn]o|next|another)\b|[Ee]ntail|[Cc]ontradict")
 
+# "B.", "1. Yes,", "Contradiction", or JSON
 _ANSWER_AT_START = re.compile(
     r"\W*(?:\d{1,2}[.)]\s*)?(?:[A-HJ-Z](?=[.,:;)\]>]|\W*(?:\n|\Z))|\d{1,2}\W*\Z"
     r"|(?i:(?:yes|no)\b(?=[.,:;!]|\W*(?:\n|\Z))(?!, (?:i|we)\b)|entail|contradict))|\s*[\[{]"
 )
+# "The answer is B", "Label: contradiction", anywhere
 _GIVES_ANSWER = re.compile(
     r"(?i:\b(?:answer|label|choice|verdict|image)\b\W{0,6}(?:is\b|[:=])\W{0,6})"
     r"(?:[A-HJ-Z]|\d{1,2}|(?i:yes|no|entail\w{0,5}|contradict\w{0,4}))\b(?! or\b)"
 )
 
-_MarkKind: TypeAlias = Literal["repetition", "other", "fixed", "announced", "turn"]
-"""What begins: the row's own question again · the question of another row · a question without
-texts of a row, which is the same for all rows · one that "Question:" announces · a turn of a chat.
+_BeginningKind: TypeAlias = Literal["repetition", "other", "fixed", "announced", "turn"]
+"""What begins.
+
+- repetition: the row's own question again.
+- other: the question of another row.
+- fixed: a question without texts of a row, which is the same for all rows: "What is funny here?"
+- announced: one after "Question:".
+- turn: a turn of a chat: "USER:".
 """
 
 _Before: TypeAlias = Literal["nothing", "quoting", "introduction", "answer", "words"]
-"""What stands before: no word · "The question is:" · words that only lead to an answer · an answer
-· words that may be an answer or not."""
+"""What stands between the start of the answer and a beginning.
 
-_ENDS_AFTER: Final[Mapping[_MarkKind, Sequence[_Before]]] = {
+- nothing: no word.
+- quoting: "The question is:".
+- introduction: words that only lead to an answer: "Let me look at the image."
+- answer: an answer: "B.", "The answer is yes".
+- words: words that may be an answer or not.
+"""
+
+_ENDS_AFTER: Final[Mapping[_BeginningKind, Sequence[_Before]]] = {
     "repetition": ("answer",),
     "fixed": ("answer", "words"),
     "announced": ("answer", "words"),
     "other": ("answer", "words", "introduction"),
     "turn": ("answer", "words", "introduction"),
 }
-"""What must stand before a mark of each kind, so that it ends the answer."""
+"""What must stand before a beginning of each kind, so that it ends the answer."""
 
 
-class _Mark(NamedTuple):
-    """The words with which a question or a turn begins in an output.
+class _Beginning(NamedTuple):
+    """The words with which a question or a turn begins: "Question:", "USER:", "How about this".
 
     Attributes:
         start: where they begin.
-        end: where they end.
+        end: where they end; of the prompt's question, where the output stops repeating it.
         kind: what they begin.
     """
 
     start: int
     end: int
-    kind: _MarkKind
+    kind: _BeginningKind
 
 
 def _end_of_answer(output: str, questions: Sequence[PromptQuestion]) -> int | None:
     """Where the first question or turn begins that the model invents; None if there is none.
+
+    It goes through the beginnings in their order. The first that has before it what `_ENDS_AFTER`
+    names for its kind, mostly an answer, is invented. Others are passed over; where one is the
+    row's own question, the answer is looked for after it.
 
     Args:
         output: what the model said.
@@ -227,49 +249,53 @@ def _end_of_answer(output: str, questions: Sequence[PromptQuestion]) -> int | No
     text = plain(output_without_thoughts)
     search_from = answer_start
     # Of several tagged answers `answer_span` gives the last one, which may be that to an invented
-    # question.
+    # question. Then the first one is the answer, and all from the start on belongs to it.
     first_answer = _ANSWER_END.search(text, 0, answer_start)
     if first_answer is not None:
         search_from = first_answer.end()
         answer_start = 0
 
     answer_start = questions[0].end_of_echo(text, answer_start)
-    repeated_to = answer_start  # Marks before it belong to a repetition of the own question.
-    for mark in _marks(text, search_from, questions):
-        if mark.start < repeated_to:
+    repeated_to = answer_start  # Beginnings before it belong to a repetition of the own question.
+    for beginning in _beginnings(text, search_from, questions):
+        if beginning.start < repeated_to:
             continue
-        before = _what_stands_before(mark, text, answer_start)
-        if before in _ENDS_AFTER[mark.kind]:
-            return mark.start
-        if mark.kind in ("repetition", "fixed"):
-            repeated_to = mark.end
-            if before != "words":
-                answer_start = mark.end  # The answer comes after the repeated question.
+        before = _what_stands_before(beginning, text, answer_start)
+        if before in _ENDS_AFTER[beginning.kind]:
+            return beginning.start
+        if beginning.kind in ("repetition", "fixed"):
+            repeated_to = beginning.end
+            if before != "words":  # Words may be the answer, and then it stands before.
+                answer_start = beginning.end  # The answer comes after the repeated question.
     return None
 
 
-def _what_stands_before(mark: _Mark, text: str, start: int) -> _Before:
-    """What stands between the start of an answer and a mark."""
-    if WORD.search(text, start, mark.start) is None:
+def _what_stands_before(beginning: _Beginning, text: str, start: int) -> _Before:
+    """What stands between the start of an answer and the beginning of a question or turn."""
+    if WORD.search(text, start, beginning.start) is None:
         return "nothing"
-    last_words = text[max(start, mark.start - _LONGEST_INTRODUCTION) : mark.start]
+    last_words = text[max(start, beginning.start - _LONGEST_INTRODUCTION) : beginning.start]
     if _QUOTES_A_QUESTION.search(last_words[-_LONGEST_QUOTING:]):
         return "quoting"
-    is_all = mark.start - len(last_words) == start
-    if is_all and _is_introduction(last_words):
+    are_all_words = beginning.start - len(last_words) == start  # more are no introduction
+    if are_all_words and _is_introduction(last_words):
         return "introduction"
-    first_words = text[start : min(mark.start, start + _LONGEST_INTRODUCTION)]
+    first_words = text[start : min(beginning.start, start + _LONGEST_INTRODUCTION)]
     if _ANSWER_AT_START.match(first_words) or _GIVES_ANSWER.search(last_words):
         return "answer"
-    return "answer" if _is_in_circle(mark, text, start) else "words"
+    return "answer" if _is_in_circle(beginning, text, start) else "words"
 
 
-def _is_in_circle(mark: _Mark, text: str, start: int) -> bool:
-    """Whether the words before a repetition of the question follow it again: a model in a loop."""
-    if mark.kind != "repetition":
+def _is_in_circle(beginning: _Beginning, text: str, start: int) -> bool:
+    """Whether the words before a repetition of the question follow it again: a model in a loop.
+
+    "a boat" is such an answer in "a boat. What is it? a boat. What is it? a", where the output may
+    be cut off: the fewer words are compared.
+    """
+    if beginning.kind != "repetition":
         return False
-    words = WORD.finditer(text, start, mark.start)
-    words_again = WORD.finditer(text, mark.end)
+    words = WORD.finditer(text, start, beginning.start)
+    words_again = WORD.finditer(text, beginning.end)
     return all(word[0] == again[0] for word, again in zip(words, words_again, strict=False))
 
 
@@ -280,10 +306,37 @@ def _is_introduction(text: str) -> bool:
     return text.rstrip(" *\n").endswith(":") or _INTRODUCTION.fullmatch(text) is not None
 
 
-def _marks(text: str, start: int, questions: Sequence[PromptQuestion]) -> list[_Mark]:
-    """The marks of questions and turns, in the order of `_order`."""
-    marks: list[_Mark] = []
+def _beginnings(text: str, start: int, questions: Sequence[PromptQuestion]) -> list[_Beginning]:
+    """The beginnings of questions and turns in a text from `start` on, in the order of `_order`.
+
+    They come from three sources: the opening words of the prompt's question, "Question:" or
+    "USER:", and the names of its texts, such as "Claim:".
+    """
+    beginnings: list[_Beginning] = []
     repetition_ends: dict[int, int] = {}  # where a repetition ends, by the start of its first word
+    for first_word, beginning in _openings(text, start, questions):
+        beginnings.append(beginning)
+        if beginning.kind == "repetition":
+            repetition_ends[first_word] = beginning.end
+
+    for announced in _announced(text, start, questions[0]):
+        next_word = WORD.search(text, announced.end)
+        end = None if next_word is None else repetition_ends.get(next_word.start())
+        if end is None:
+            beginnings.append(announced)
+        else:  # "Question:" and then the row's own question
+            beginnings.append(_Beginning(announced.start, end, "repetition"))
+    beginnings += _new_texts(text, start, questions[0])
+    return sorted(beginnings, key=_order)
+
+
+def _openings(
+    text: str, start: int, questions: Sequence[PromptQuestion]
+) -> Iterator[tuple[int, _Beginning]]:
+    """Yield the places where the prompt's question begins, each with the start of its first word.
+
+    That first word may stand after a number: "2. Does the image ...".
+    """
     for opening in itertools.chain.from_iterable(question.openings for question in questions):
         for match in opening.pattern.finditer(text, start):
             kind, end = opening.compare(text, match.end())
@@ -292,44 +345,35 @@ def _marks(text: str, start: int, questions: Sequence[PromptQuestion]) -> list[_
             if kind == "other" and opening.asks and "?" not in _line(text, match.end()):
                 # "This image is a visual metaphor. It compares ...": the prompt asks there.
                 continue
-            marks.append(_Mark(match.start(), end, kind))
-            if kind == "repetition":
-                repetition_ends[match.start("words")] = end
-    for mark in _announced(text, start, questions[0]):
-        next_word = WORD.search(text, mark.end)
-        if next_word is not None and next_word.start() in repetition_ends:
-            # "Question:" and then the row's own question
-            mark = _Mark(mark.start, repetition_ends[next_word.start()], "repetition")
-        marks.append(mark)
-    marks += _new_texts(text, start, questions[0])
-    return sorted(marks, key=_order)
+            yield match.start("words"), _Beginning(match.start(), end, kind)
 
 
-def _order(mark: _Mark) -> tuple[int, bool]:
-    """Sort key that puts the question of another row first where several marks begin.
+def _order(beginning: _Beginning) -> tuple[int, bool]:
+    """Sort key: by place, and at one place the question of another row first.
 
     So an exemplar is not taken for the row's own question, even if all of the prompt is repeated.
     """
-    return mark.start, mark.kind != "other"
+    return beginning.start, beginning.kind != "other"
 
 
-def _announced(text: str, start: int, question: PromptQuestion) -> Iterator[_Mark]:
-    """Yield the marks of words that announce a question or a turn: "Question:", "USER:"."""
+def _announced(text: str, start: int, question: PromptQuestion) -> Iterator[_Beginning]:
+    """Yield the words that announce a question or a turn: "Question:", "USER:"."""
     for match in _QUESTION.finditer(text, start):
+        # "Question 2:" heads an answer where the prompt numbers its questions.
         if not (match["number"] and question.has_numbers):
-            yield _Mark(match.start(), match.end(), "announced")
+            yield _Beginning(match.start(), match.end(), "announced")
     for match in _TURN.finditer(text, start):
-        yield _Mark(match.start(), match.end(), "turn")
+        yield _Beginning(match.start(), match.end(), "turn")
 
 
-def _new_texts(text: str, start: int, question: PromptQuestion) -> Iterator[_Mark]:
-    """Yield the marks of names such as "Claim:" that another text than the row's follows."""
+def _new_texts(text: str, start: int, question: PromptQuestion) -> Iterator[_Beginning]:
+    """Yield the names of texts, such as "Claim:", that another text than the row's follows."""
     if question.labels is None:
         return
     for match in question.labels.finditer(text, start):
         first_word = WORD.search(text, match.end())
         if first_word is not None and question.is_new_text(_line(text, first_word.start())):
-            yield _Mark(match.start(), match.end(), "other")
+            yield _Beginning(match.start(), match.end(), "other")
 
 
 def _line(text: str, start: int) -> str:

@@ -1,4 +1,4 @@
-"""Which of several options an answer chooses."""
+"""Which of several options an answer chooses: "The answer is (B)." gives 1."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def option(
     - ``last_paragraph``: the only option that the last paragraph names.
     - ``named``: an option that is said to be it: "Box B fits closely", "Point B is closer".
     - ``only``: the only option that the whole answer names.
-    - ``text``: the text of one option, in the first or the last sentence.
+    - ``text``: the text of one option, in the last sentence, or else in the first.
 
     What is denied, compared ("rather than B") or conditional is no evidence, nor are the items of a
     list. Two different options are ambiguous (rule ``conflict``): several after one announcement,
@@ -56,7 +56,8 @@ def option(
         options: how many there are; or `Choices`, which say all that the arguments below do.
         texts: the text of each option, where the prompt shows them.
         letters: whether the options are called A, B, C ...; else they are called 1, 2, 3 ...
-        pictures: whether the options are pictures, so that "the second image" names one.
+        pictures: whether the options are pictures, so that "the second image" names one; None if
+            that is not known (`Choices.are_pictures`).
         places: regular expressions, without groups of their own, of the places of the options in
             one picture.
 
@@ -80,7 +81,10 @@ def option(
 
 
 def _read(answer: Answer, choices: Choices) -> Read[int]:
-    """The option that the first tier with evidence gives, or why there is none."""
+    """The option that the first tier with evidence gives, or why there is none.
+
+    The tiers read options that were not offered too ("E" of four): they are out of range.
+    """
     analysis = OptionAnalysis(answer, choices)
     for tier in _TIERS:
         reading = tier(analysis)

@@ -1,4 +1,9 @@
-"""An answer to a question with options: its mentions of them, its lists, and what it denies."""
+"""An answer to a question with options: its mentions of them, its lists, and what it denies.
+
+In "A and B are cats.\\nA: a cat\\nB: a dog\\nI choose B, not A." the mentions are A, B, A, B, B, A.
+The first two are joined and make one group. "A: a cat" and "B: a dog" are items of a list. The last
+B is evidence, and the last A is none, since it is denied.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +27,7 @@ from figlang_tasks.answers.verdict import Evidence
 from figlang_tasks.answers.words import ANNOUNCED_NONE, IN_LOOPS, NONE_OF, REFUSAL
 
 WORD = re.compile(r"\w")
+"""A sign of a word: where none follows, only punctuation does."""
 COLON = re.compile(r"""[)\]"'}]{0,2}\s{0,3}(?::|-\s)""")
 """After the name of an option: what follows is its text or its description."""
 
@@ -30,27 +36,31 @@ ENDS_A_HEAD = re.compile(
     r"|(?:rather than|instead of|and not|not|because|since)\b)",
     re.I,
 )
-"""After the name of an option that heads an answer."""
+"""After the name of an option that heads an answer: "B.", "B because", "B (a boat)"."""
 HEDGED = re.compile(r"\b(?:may|might|could)\b", re.I)
 
 _MOST_OPTIONS = 2  # More in one enumeration are the echo of the question: "A, B, C or D".
 _LINE_HEAD = 24  # Signs and numbers before a mention that opens its line: "  - **2.** (".
 _SIGNS_ALONE = re.compile(r"[\W\d]*\Z")
 
+# Between two mentions that are joined: "A and B", "(A), or perhaps (B)", "A & B"
 _JOIN = re.compile(
     r"[\s)\]\"'}]{0,3}(?:[,;/&+]|,?\s?\(?(?:\b(?:and|or|as well as|but also|e|o|ou)\b|[和或与及]))"
     r"(?:\s(?:perhaps|possibly|maybe)\b)?"
     r"[\s(\[\"'{]{0,3}(?:(?:also|the|image|option)\s){0,2}[(\[\"'{]{0,2}",
     re.I,
 )
-_RANGE = re.compile(r"[\s)\]\"'}]{0,3}(?:to|through|-)[\s(\[\"'{]{0,3}", re.I)
+_RANGE = re.compile(
+    r"[\s)\]\"'}]{0,3}(?:to|through|-)[\s(\[\"'{]{0,3}", re.I
+)  # "A to D", "(A)-(D)"
 # "(B) 13 and (C) 26"
 _JOIN_AFTER_TEXT = re.compile(
     r"\s(?:(?!because|since|which|that|is|are|as)[^\s.;:]{1,20}[\s,]{1,2}){1,5}(?:and|or)\s(?:also\s)?",
     re.I,
 )
-_NEW_CLAUSE = re.compile(r"[\s)\]\"']{0,3},\s(?!or\b)(?:and\s|but\s)?.{0,8}", re.I)
+_NEW_CLAUSE = re.compile(r"[\s)\]\"']{0,3},\s(?!or\b)(?:and\s|but\s)?.{0,8}", re.I)  # ", and image"
 _VERB = re.compile(r"\s(?:is|isn't|was|shows|depicts|has|does|doesn't|seems|appears)\b", re.I)
+# "(A) the second image", "A is the first image"
 _BESIDE = re.compile(r"\W{0,4}(?:(?:the|is|or)\W{1,3})?", re.I)
 
 
@@ -58,9 +68,11 @@ _BESIDE = re.compile(r"\W{0,4}(?:(?:the|is|or)\W{1,3})?", re.I)
 class MentionGroup:
     """Mentions that belong together, as in "A and B"; mostly a single one.
 
+    The first mention stands for the group where only one option counts.
+
     Attributes:
         mentions: in the order of the answer, at least one.
-        is_range: whether they are the ends of a range, as in "A to D".
+        is_range: whether some of them are the ends of a range, as in "A to D".
     """
 
     mentions: tuple[Mention, ...]
@@ -90,7 +102,10 @@ class MentionGroup:
 
     @property
     def is_echo(self) -> bool:
-        """Whether the group repeats what was offered and chooses nothing: "A, B, C or D"."""
+        """Whether the group repeats what was offered and chooses nothing: "A, B, C or D", "A to D".
+
+        A range, or three mentions and more.
+        """
         return self.is_range or len(self.mentions) > _MOST_OPTIONS
 
     def evidence(self, rule: str) -> list[Evidence]:
@@ -122,7 +137,7 @@ class OptionAnalysis:
 
     @property
     def is_finished(self) -> bool:
-        """Whether the answer ends in a sentence; one that is cut off might go on with others."""
+        """Whether the answer ends in "." or "!"; one that is cut off might name more options."""
         return self.text[-1] in ".!"
 
     # --- mentions ---
@@ -134,9 +149,11 @@ class OptionAnalysis:
 
     @cached_property
     def mentions(self) -> list[Mention]:
-        """The mentions that count in a sentence: offered names, places, ordinals of pictures.
+        """The mentions that count in a sentence: offered names and places.
 
-        An offered name outranks a form of another kind beside it: "(A) the second image" is A.
+        Of pictures, ordinals and numbers too: "the second image" is one only where the options are
+        known to be pictures. An offered name outranks a form of another kind beside it: "(A) the
+        second image" is A.
         """
         mentions: list[Mention] = []
         for mention in self.all_mentions:
@@ -147,13 +164,14 @@ class OptionAnalysis:
             if not mentions or not self._is_beside(mentions[-1], mention):
                 mentions.append(mention)
                 continue
-            was_offered = mentions[-1].form in OFFERED_FORMS
-            if was_offered and not is_offered:
-                continue  # the offered name before it outranks it
-            if is_offered and not was_offered:
-                mentions[-1] = mention  # it outranks the form before it
+
+            previous_is_offered = mentions[-1].form in OFFERED_FORMS
+            if previous_is_offered and not is_offered:
+                continue  # "(A) the second image": the name before it outranks it.
+            if is_offered and not previous_is_offered:
+                mentions[-1] = mention  # "The second is (A)": it outranks the form before it.
                 continue
-            mentions.append(mention)
+            mentions.append(mention)  # Two names, or two other forms, are both mentioned.
         return mentions
 
     def _is_beside(self, before: Mention, mention: Mention) -> bool:
@@ -162,10 +180,13 @@ class OptionAnalysis:
 
     @cached_property
     def groups(self) -> list[MentionGroup]:
-        """The mentions, in groups where "and", "or", commas, signs or "to" stand between them."""
+        """All mentions in groups, in their order: those with "and", "or", "," or "to" between them.
+
+        "A and B. I choose A." has the groups (A, B) and (A,).
+        """
         groups: list[MentionGroup] = []
-        mentions: list[Mention] = []  # of the last group
-        is_range = False
+        mentions: list[Mention] = []  # of the group that the next mention may join
+        is_range = False  # whether that group has the ends of a range
         for mention in self.mentions:
             if mentions:
                 between = self.text[mentions[-1].end : mention.start]
@@ -194,7 +215,8 @@ class OptionAnalysis:
     # --- lines and lists ---
 
     def opens_line(self, mention: Mention) -> bool:
-        """Whether only signs and the number of an item stand before a mention in its line."""
+        """Whether only signs and an item's number stand before a mention in its line: "2. (B)"."""
+        # 0 if no line ends within the characters before it
         line_start = self.text.rfind("\n", max(0, mention.start - _LINE_HEAD), mention.start) + 1
         if line_start == 0 and mention.start >= _LINE_HEAD:
             return False
@@ -207,7 +229,11 @@ class OptionAnalysis:
 
     @cached_property
     def list_items(self) -> list[Mention]:
-        """The first mention of each item of a list of options; [] if there are not two items."""
+        """The first mention of each item of a list of options; [] if there are not two items.
+
+        An item opens its line ("A. A man") or has a colon ("Image A: a man"). Each option has one
+        item at most.
+        """
         items: list[Mention] = []
         values: set[int] = set()
         for mention in self.mentions:
@@ -239,17 +265,18 @@ class OptionAnalysis:
 
     def is_in_list(self, mention: Mention) -> bool:
         """Whether a mention stands in an item of the list of options."""
+        # The last item that begins at or before the mention; -1 if none does
         number = bisect_right(self._item_spans, mention.start, key=itemgetter(0)) - 1
         return number >= 0 and mention.start < self._item_spans[number][1]
 
     # --- what is said of an option ---
 
     def around(self, group: MentionGroup) -> Around:
-        """The text around a group of mentions in its sentence."""
+        """The text before and after a group of mentions, with its sentence told apart."""
         return self.answer.around(group.start, group.end)
 
     def is_evidence(self, group: MentionGroup) -> bool:
-        """Whether options are named, and not denied, compared with others, conditional or asked."""
+        """Whether a group is not denied, compared with others ("than B"), conditional or asked."""
         around = self.around(group)
         if around.is_in_question or _is_denied_before(around.sentence_before):
             return False
@@ -265,7 +292,11 @@ class OptionAnalysis:
         return [MentionGroup((mention,)) for mention in find_texts(self.text, self.choices.texts)]
 
     def contradicts_its_text(self, mention: Mention) -> bool:
-        """Whether the text of another option stands directly beside the letter of an option."""
+        """Whether the text of another option stands directly beside the name of an option.
+
+        It does in "(A) a dog" if the text of A is "a cat" and that of B is "a dog". False where no
+        texts are known.
+        """
         texts = self.choices.texts
         if texts is None or not 0 <= mention.value < len(texts):
             return False
@@ -278,6 +309,8 @@ class OptionAnalysis:
             other = plain_text(text)
             if other and after.startswith(other) and _ENDS_A_TEXT.match(after, len(other)):
                 return True
+            # The other text is all that stands before the name, or it is quoted. `plain_text` has
+            # left out its closing quotation mark.
             if other and (before == other or before.endswith(f'"{other}')):
                 return True
         return False
@@ -289,6 +322,7 @@ _ENDS_A_TEXT = re.compile(r"""[)\]"']?\s?(?:[.,;:!)](?!\d)|\Z)""")
 
 # --- denied, compared, conditional ---
 
+# "It is not", "We can eliminate", "It fits better than ("; a comma or a bracket ends a denial.
 _DENIED_BEFORE = re.compile(
     r"(?:\b(?:not(?! (?:only|just))|nothing|neither|nor|never|cannot|(?:any|every)thing but|all"
     r" but|except|without"
@@ -307,6 +341,7 @@ _CLAUSE_END = re.compile(
     r"[,:;(]|\b(?:but|so(?! far)|because|since|and|as|while|whereas|that)\b", re.I
 )
 _BE = r"(?:is|are|was|were|seems?|looks?|appears?|would be|may be|might be|could be)"
+# At the head of the clause: " does not fit", " can be ruled out", ": no". Anywhere: "literal"
 _DENIED_AFTER = re.compile(
     r"(?:\A\W{0,3}(?:clearly\s|also\s|\w+ly\s)?"
     r"(?:(?:is|was|are|does|do|did|can|could|would|has|seems|looks|appears)(?:n't|\snot|\snever|\shardly)\b|cannot\b|never\b"
@@ -318,7 +353,7 @@ _DENIED_AFTER = re.compile(
     r"|\b(?:literal(?:ly)?|less|worse|so far|unless)\b|\b(?:only )?if\b)",
     re.I,
 )
-# "B. No."; "(B) No." is an option with its text.
+# All that follows in "B. No."; "(B) No." is an option with its text.
 _SAYS_NO = re.compile(
     r"\W{0,4}(?:no|nope|incorrect|wrong|false|not (?:this|correct|it))\b\W*\Z", re.I
 )
@@ -333,14 +368,21 @@ _NAMED_AGAIN = re.compile(
 
 @lru_cache(maxsize=IN_LOOPS)
 def _is_denied_before(before: str) -> bool:
-    """Whether the text before an option denies it, compares it, or makes it conditional."""
+    """Whether the text before an option denies it, compares it, or makes it conditional.
+
+    "It is not", "It fits better than", "If we look at".
+    """
     return bool(_DENIED_BEFORE.search(before) or _CONDITIONAL.search(before))
 
 
 @lru_cache(maxsize=IN_LOOPS)
 def is_denied_after(after: str) -> bool:
-    """Whether the clause after an option denies it, or makes it conditional."""
+    """Whether the clause after an option denies it, or makes it conditional.
+
+    ", which shows a man, is literal", " would fit if ...".
+    """
     after = _NAMED_AGAIN.sub("", _ASIDE.sub("", after))
+    # From 1 on: the sign right after the option, as in ": no", ends no clause.
     clause_end = _CLAUSE_END.search(after, 1)
     clause = after[: clause_end.start()] if clause_end else after
     return _DENIED_AFTER.search(clause) is not None

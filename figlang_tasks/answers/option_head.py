@@ -25,7 +25,8 @@ _LONGEST_TEXT_ALONE = 1000  # characters of an answer that are compared with the
 def lone_option(analysis: OptionAnalysis) -> Read[int] | None:
     """The option that is the whole answer, by name or text: "B", "Image B"; None in longer answers.
 
-    A letter outranks a number or an ordinal beside it: "(A) the second image" is A.
+    Two options alone ("(A) (B)", "A and B") are ambiguous. A letter outranks a number or an ordinal
+    beside it: "(A) the second image" is A.
     """
     reading_of_text = _lone_text(analysis)
     if reading_of_text is not None:
@@ -41,14 +42,15 @@ def lone_option(analysis: OptionAnalysis) -> Read[int] | None:
     offered = [mention for mention in mentions if mention.form in OFFERED_FORMS]
     offers_texts = analysis.choices.texts is not None and not analysis.choices.are_pictures
     if not offered and offers_texts:
-        return None  # A number beside texts is one of them, or none.
+        return None  # "2", where texts such as "2 boats" are offered, may be meant for one of them.
     if offered:
+        # Of the other forms only places stay: "A, top left" may contradict itself.
         mentions = [*offered, *(mention for mention in mentions if mention.form == "place")]
-    return decide(analysis.answer, MentionGroup(tuple(mentions)).evidence("alone"))
+    return decide(analysis.answer, [mention.evidence("alone") for mention in mentions])
 
 
 def _has_no_other_words(text: str, mentions: Sequence[Mention]) -> bool:
-    """Whether a text has no words but its mentions of options, which stand in their order."""
+    """Whether a text has no words but its mentions of options: "(A)", "Image A. Image B."."""
     end_of_last = 0
     for mention in mentions:
         if WORD.search(text, end_of_last, mention.start):
@@ -58,7 +60,7 @@ def _has_no_other_words(text: str, mentions: Sequence[Mention]) -> bool:
 
 
 def _is_one_group(analysis: OptionAnalysis) -> bool:
-    """Whether an answer is one enumeration: "A and B", "1/2"."""
+    """Whether an answer is one group of mentions and nothing else: "A and B", "1/2"."""
     if len(analysis.groups) != 1:
         return False
     group = analysis.groups[0]
@@ -78,6 +80,7 @@ def _lone_text(analysis: OptionAnalysis) -> Read[int] | None:
 
 # --- the head of the answer ---
 
+# After a name that is the subject of a sentence: "B shows a man", "B, which shows"
 _GOES_ON_AS_SENTENCE = re.compile(
     r"""[)\]"'}]{0,2}\s{0,3}(?:,\s?(?:which|who|where|with|while|showing|the|on)\b"""
     r"|(?:is|isn't|was|shows?|depicts|has|does|doesn't|seems|appears|represents|illustrates|conveys|and|or|while)\b)",
@@ -86,7 +89,10 @@ _GOES_ON_AS_SENTENCE = re.compile(
 
 
 def leading_option(analysis: OptionAnalysis) -> Read[int] | None:
-    """The option with which the answer begins, or in a first or last line of its own; else None."""
+    """The option with which the answer begins, or in a first or last line of its own; else None.
+
+    It is ambiguous if the answer begins with an option and the text of another: "(A) a dog".
+    """
     if not analysis.groups:
         return None
     mention_in_own_line = _mention_in_own_line(analysis)
@@ -98,9 +104,10 @@ def leading_option(analysis: OptionAnalysis) -> Read[int] | None:
     if _is_verdict_above_list(analysis, first_group):
         return Read(first.value, "read", "head")
     if len(first_group.mentions) > 1 or WORD.search(analysis.text, 0, first.start):
-        return None
+        return None  # "A and B ...", or words before the option
     if analysis.around(first_group).is_in_question:
         return None
+    # The first item of a list is no choice, unless it stands above the list and in it.
     if analysis.list_items and not _is_repeated_below(analysis, first):
         return None
     if analysis.contradicts_its_text(first):
@@ -112,18 +119,18 @@ def leading_option(analysis: OptionAnalysis) -> Read[int] | None:
 
 def _mention_in_own_line(analysis: OptionAnalysis) -> Mention | None:
     """The mention that is all of the first or the last line; None if other lines name others."""
-    mentions: list[Mention] = []
+    line_mentions: list[Mention] = []  # those that are all of their line
     for mention in analysis.mentions:
         is_line = analysis.opens_line(mention) and analysis.closes_line(mention)
         if is_line and not COLON.match(analysis.text, mention.end):
-            mentions.append(mention)
-    if len({mention.value for mention in mentions}) != 1:
+            line_mentions.append(mention)
+    if len({mention.value for mention in line_mentions}) != 1:
         return None
 
-    first = mentions[0]
+    first = line_mentions[0]
     if not WORD.search(analysis.text, 0, first.start):
         return first
-    last = mentions[-1]
+    last = line_mentions[-1]
     if begins_list(analysis, last) or WORD.search(analysis.text, last.end):
         return None
     # Without a blank line before it, the last may be an item of a list that is cut off.
@@ -146,19 +153,27 @@ def _is_set_off(analysis: OptionAnalysis, first: Mention) -> bool:
 
 
 def _is_verdict_above_list(analysis: OptionAnalysis, group: MentionGroup) -> bool:
-    """Whether the first paragraph names one option, and a list below explains them all."""
+    """Whether the first paragraph names one option, and a list below explains them all.
+
+    "I see (B) here.\\n\\n(A) a cat\\n(B) a dog"
+
+    Args:
+        analysis: of the answer.
+        group: the first group of mentions.
+    """
     items = analysis.list_items
     if not items or len(group.mentions) > 1 or analysis.is_in_list(group.first):
         return False
     if group.first.form not in ("bracketed", "labelled"):
         return False
+    # The blank line that ends the first paragraph must stand before the first item.
     blank_line = BLANK_LINE.search(analysis.text, group.end)
     if blank_line is None or blank_line.start() > min(item.start for item in items):
         return False
     paragraph_end = blank_line.start()
     for mention in analysis.mentions:
         if group.end <= mention.start < paragraph_end:
-            return False
+            return False  # The paragraph names a second option.
     return analysis.is_evidence(group)
 
 

@@ -12,20 +12,21 @@ from figlang_tasks.answers.verdict import Evidence, Read, decide
 _AFFIRMED = re.compile(
     r"\W{0,6}(?:yes|correct|true|right|best|match(?:es)?|fits?|suitable|appropriate)\b", re.I
 )
-_IN_PART = re.compile(r"\b(?:literal\w*|but|only|partly|except)\b", re.I)
+_IN_PART = re.compile(r"\b(?:literal\w*|but|only|partly|except)\b", re.I)  # "yes, but only partly"
 _REFUTED = re.compile(
     r"\W{0,6}(?:no|incorrect|false|wrong|not|does not|doesn't|unsuitable)\b", re.I
 )
 
 
-_LONGEST_MARK_BEFORE = 8  # characters before an item that may be the box of a list
+_LONGEST_MARK_BEFORE = 8  # characters before an item that may be its box: "[x] A"
 _LONGEST_JUDGEMENT = 60  # characters after an item that may judge it
 
 
 def affirmed_option(analysis: OptionAnalysis) -> Read[int] | None:
     """The option that is affirmed where all items are judged: "A (no), B (yes)"; else None.
 
-    Two affirmed options are ambiguous.
+    An item is judged by a word after it or by a box beside it: "[x] A [ ] B". Two affirmed options
+    are ambiguous.
     """
     text = analysis.text
     items = analysis.list_items or analysis.mentions
@@ -42,6 +43,7 @@ def affirmed_option(analysis: OptionAnalysis) -> Read[int] | None:
             affirmed.append(item.evidence("judged"))
         elif mark is None and not _REFUTED.match(after):
             return None  # An item is not judged.
+        # else it is refuted, by a word or by an empty or crossed box.
     return decide(analysis.answer, affirmed)
 
 

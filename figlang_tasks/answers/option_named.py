@@ -18,7 +18,7 @@ from figlang_tasks.answers.verdict import Evidence, Read, decide
 
 # --- the last paragraph, and the whole answer ---
 
-_LONGEST_TEXT_WITHOUT_END = 40
+_LONGEST_TEXT_WITHOUT_END = 40  # characters after an option that may be its text: "(C) The boat"
 _ENDS_WITHIN_A_SENTENCE = re.compile(
     r"\b(?:is|are|was|has|the|an?|of|at|on|in|to|and|that|for|with|which)\s?\Z", re.I
 )
@@ -30,10 +30,10 @@ _COURTESY = re.compile(
 
 
 def option_of_last_paragraph(analysis: OptionAnalysis) -> Read[int] | None:
-    """The only option that the last paragraph names; None if it names none or many.
+    """The only option that the last paragraph names; None if it names none or more than two.
 
-    Options in brackets count alone where there are any. Without them the paragraph must end in a
-    sentence, below another paragraph.
+    Two are ambiguous (`_only_option_in`). Options in brackets count alone where there are any.
+    Without them the paragraph must end in a sentence, below another paragraph.
     """
     # "I hope this helps!" is no paragraph of its own.
     paragraphs = _COURTESY.sub("", analysis.text).rstrip()
@@ -52,14 +52,14 @@ def option_of_last_paragraph(analysis: OptionAnalysis) -> Read[int] | None:
 
 
 def _is_cut_off_after(analysis: OptionAnalysis, group: MentionGroup) -> bool:
-    """Whether the answer breaks off in a sentence about an option.
+    """Whether the answer breaks off in a sentence about an option: "(C) shows a man who is".
 
     "(C) About the same" is whole: a line with the text of an option needs no full stop.
     """
     text = analysis.text
     if analysis.is_finished or not WORD.search(text, group.end):
         return False
-    if _ENDS_WITHIN_A_SENTENCE.search(text, len(text) - 12):
+    if _ENDS_WITHIN_A_SENTENCE.search(text, len(text) - 12):  # The last word is "is", "the", ...
         return True
     if not analysis.opens_line(group.first):
         return True
@@ -67,7 +67,10 @@ def _is_cut_off_after(analysis: OptionAnalysis, group: MentionGroup) -> bool:
 
 
 def only_option(analysis: OptionAnalysis) -> Read[int] | None:
-    """The only option that a finished answer names, but to deny others; else None."""
+    """The only option that a finished answer names, denied ones left out; else None.
+
+    Two are ambiguous (`_only_option_in`).
+    """
     if not analysis.is_finished or analysis.declines or analysis.list_items:
         return None
     return _only_option_in(analysis, analysis.groups, "only")
@@ -79,6 +82,11 @@ def _only_option_in(
     """The one option of some groups that is neither denied nor in a list.
 
     Two options are ambiguous. None if there are none, or more than two.
+
+    Args:
+        analysis: of the answer.
+        groups: some of its groups.
+        rule: the rule of the reading.
     """
     evidence: list[Evidence] = []
     for group in groups:
@@ -86,7 +94,7 @@ def _only_option_in(
             continue
         if group.is_echo:
             if group.is_range or group.n_options >= analysis.choices.count:
-                continue
+                continue  # "A, B, C or D" repeats the question.
             return Read(None, "ambiguous", "conflict")  # "either (A), (B) or (D)"
         is_offered = 0 <= group.first.value < analysis.choices.count
         if not is_offered or not _is_name_of_option(analysis, group):
@@ -101,13 +109,13 @@ def _only_option_in(
     return decide(analysis.answer, evidence)
 
 
-_AFTER_A_NOUN = re.compile(r"\w[\s(]{0,2}\Z")
+_AFTER_A_NOUN = re.compile(r"\w[\s(]{0,2}\Z")  # any word: "vitamin ", "the ("
 _IN_A_PICTURE = re.compile(r"\W*in\s", re.I)  # "In the first image, the man smiles."
 _AFTER_A_CONJUNCTION = re.compile(r"\b(?:that|only|because|and|but|so|while|whereas)\s\Z", re.I)
 
 
 def _is_name_of_option(analysis: OptionAnalysis, group: MentionGroup) -> bool:
-    """Whether letters name an option, and are not part of another name: "vitamin C"."""
+    """Whether a group names an option, and is not part of another name: "vitamin C"."""
     if analysis.text.startswith(("letter", "Letter"), group.start):
         return False  # "The letter A stands in a circle."
     before = analysis.around(group).sentence_before
@@ -115,11 +123,13 @@ def _is_name_of_option(analysis: OptionAnalysis, group: MentionGroup) -> bool:
         return False
     if group.first.form != "bare":
         return True
+    # A bare letter after a word belongs to it, unless the word is one such as "because".
     return not _AFTER_A_NOUN.search(before) or _AFTER_A_CONJUNCTION.search(before) is not None
 
 
 # --- an option that is said to fit ---
 
+# After the name: " fits", " is the closest", " (the boat) clearly matches", " best shows"
 _FITS = re.compile(
     r"""[)\]"'\s]{0,3}(?:\([^()\n]{1,60}\)\s)?(?:(?:clearly|also|\w+ly|most|more|best|better)\s){0,3}"""
     r"(?:(?:is|seems|appears|looks)(?: to be)?\s(?:(?:the|a|slightly|much|clearly|\w+ly)\s){0,3}"
@@ -130,7 +140,10 @@ _FITS = re.compile(
 
 
 def fitting_option(analysis: OptionAnalysis) -> Read[int] | None:
-    """The option that is said to fit, to match, or to be more so than others; None without one."""
+    """The option that is said to fit or to be "closer", "the best" and the like; None without one.
+
+    Two are ambiguous, unless the later corrects the earlier.
+    """
     evidence: list[Evidence] = []
     for group in analysis.groups:
         is_said_to_fit = _FITS.match(analysis.around(group).sentence_after) is not None
@@ -146,9 +159,9 @@ _SENTENCE_END = re.compile(r"[.!?](?=\s)|\n")
 
 
 def option_by_text(analysis: OptionAnalysis) -> Read[int] | None:
-    """The option whose text, and no other's, stands in the last sentence, or else in the first.
+    """The option whose text stands in the last sentence, or else in the first.
 
-    None if neither has the text of an option.
+    The texts of two options in one sentence are ambiguous. None if neither sentence has any.
     """
     if analysis.declines:
         return None

@@ -1,4 +1,7 @@
-"""Where the answer stands in an output: outside of thoughts, in the model's turn, in its tag."""
+"""Where the answer stands in an output: outside of thoughts, in the model's turn, in its tag.
+
+In "<think>A or B?</think>So <answer>B</answer></s>Human: Thanks!" it is "B".
+"""
 
 from __future__ import annotations
 
@@ -15,12 +18,14 @@ _END_OF_TURN = re.compile(
     r"|<end_of_(?:utterance|turn)>|<\uff5cend\u2581of\u2581sentence\uff5c>"
     r"|(?<![^\n])<image>|\n(?:USER|Human):"
 )
-# GLM's box, Sky-T1's solution, LLaVA-CoT's stages as words, Mistral's instruction, a repeated
-# prompt of LLaVA-1.5.
+# What begins or ends an answer; `_closes` tells which by the groups.
 _ANSWER_TAG = re.compile(
-    rf"<(?P<end>/?)(?:{'|'.join(ANSWERS)})>"
+    rf"<(?P<end>/?)(?:{'|'.join(ANSWERS)})>"  # "<answer>"; `end` is "/" in "</answer>"
+    # GLM's box, Sky-T1's solution
     r"|<\|begin_of_(?:box|solution)\|>|(?P<token_end><\|end_of_(?:box|solution)\|>)"
+    # LLaVA-CoT's stages as words
     r"|\(here (?:begins|(?P<stage_end>ends)) the conclusion stage\)"
+    # Mistral's instruction, and a repeated prompt of LLaVA-1.5: the answer follows them
     r"|\[/INST\]|\A(?-i:USER:)[^\x00]{0,20000}?(?-i:ASSISTANT:)",
     re.I,
 )
@@ -35,7 +40,7 @@ def answer_span(output: str) -> tuple[str, int, int]:
 
 
 def _first_turn(text: str) -> tuple[int, int]:
-    """Start and end of the first turn that has words."""
+    """Start and end of the first turn that is not blank; of the last one if all are."""
     start = 0
     for token in _END_OF_TURN.finditer(text):
         if text[start : token.start()].strip():
@@ -47,7 +52,9 @@ def _first_turn(text: str) -> tuple[int, int]:
 def _last_tagged(text: str, start: int, end: int) -> tuple[int, int]:
     """Start and end of the answer that tags mark in a turn; of the turn if they mark none.
 
-    The last tag that has words counts. Words after an empty tag are the answer too.
+    The last opening tag with words up to its closing one (or to the end of the turn) counts. If
+    all are empty, the words after the last closing tag are the answer: "<answer></answer> B". A
+    closing tag alone ends the answer: "B</answer>".
 
     Args:
         text: the output without thoughts.
@@ -55,7 +62,7 @@ def _last_tagged(text: str, start: int, end: int) -> tuple[int, int]:
         end: where the turn ends.
     """
     tags = list(_ANSWER_TAG.finditer(text, start, end))
-    inside_end = end
+    inside_end = end  # where the text in the next opening tag (backwards) ends
     for tag in reversed(tags):
         if _closes(tag):
             inside_end = tag.start()
@@ -63,11 +70,14 @@ def _last_tagged(text: str, start: int, end: int) -> tuple[int, int]:
             return tag.end(), inside_end
         else:
             inside_end = end
-    if tags and _closes(tags[-1]):  # "<answer></answer> B", "B</answer>"
-        if text[tags[-1].end() : end].strip():
-            return tags[-1].end(), end
-        if len(tags) == 1:
-            return start, tags[-1].start()
+    if not tags or not _closes(tags[-1]):
+        return start, end
+
+    last_closing = tags[-1]
+    if text[last_closing.end() : end].strip():  # "<answer></answer> B"
+        return last_closing.end(), end
+    if len(tags) == 1:  # "B</answer>"
+        return start, last_closing.start()
     return start, end
 
 

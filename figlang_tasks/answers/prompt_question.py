@@ -1,4 +1,9 @@
-"""The last question of a prompt: how to tell its repetition from one about another row."""
+"""The last question of a prompt: how to tell its repetition from one about another row.
+
+The prompt "Does the image entail the claim?\\nClaim: The boat is red.\\nAnswer:" has one text of
+the row, "The boat is red." Where an output has "Does the image entail the claim?\\nClaim:" again,
+the words after it tell: "The boat is red" repeats the question, "A man walks" is another row's.
+"""
 
 from __future__ import annotations
 
@@ -22,11 +27,11 @@ _QUOTES: Final = "\"'\u201c\u2018\u00ab"
 
 _PICTURES = re.compile(r"\A\s*(?:<image>\s*)+")
 _SAME_LENGTH = str.maketrans({"_": " ", "\r": "\n", "\u2028": "\n", "\u2029": "\n", "\u2019": "'"})
-_ANSWER = re.compile(r"\W*(?:the |final )*answer\b", re.I)
+_ANSWER = re.compile(r"\W*(?:the |final )*answer\b", re.I)  # "Answer:" at the head of a paragraph
 _SENTENCE_END = re.compile(r"[.!?] (?=[A-Z])")
 _NUMBERED = re.compile(r"\bquestion \d", re.I)
 _ENTAILMENT = re.compile(r"entail|contradict", re.I)
-_NAME = re.compile(r"((?:[a-z]+ ){0,2}[a-z]{3,20}):", re.I)
+_NAME = re.compile(r"((?:[a-z]+ ){0,2}[a-z]{3,20}):", re.I)  # "Claim:", "The second sentence:"
 _TEXT_ENDS = re.compile(r"""["'\u201d\u2019\u00bb)\].?!:;\n]""")
 _ELLIPSIS = re.compile(r"\.\.\.|\u2026")
 _ABOUT_TEXTS = re.compile(
@@ -42,8 +47,13 @@ _SMALL_WORDS = frozenset(
 )
 
 OpeningKind = Literal["repetition", "other", "fixed", "unknown"]
-"""What follows an opening: the row's own texts · those of another row · no texts, since the prompt
-shows none · words that may belong to another row, or to an answer."""
+"""What follows an opening.
+
+- repetition: the row's own texts.
+- other: those of another row.
+- fixed: no texts, since the prompt shows none.
+- unknown: words that may belong to another row, or to an answer.
+"""
 
 
 def plain(text: str) -> str:
@@ -60,13 +70,13 @@ class _PromptWord(NamedTuple):
 
 @dataclass(frozen=True)
 class Opening:
-    """The words with which a question begins.
+    """The words with which a question begins, up to the row's first text: "Is it so?\\nClaim:".
 
     Attributes:
         pattern: finds them at the start of a line; its group ``words`` begins with the first of
             them.
-        rest: the words after them, from the row's first text on; none if the question shows no
-            text of the row.
+        rest: the words of the prompt after them, from the row's first text to the prompt's end;
+            none if the question shows no text of the row.
         is_short: whether they are so few that they begin many lines of answers ("Idiom: ...") too.
         asks: whether the row's first text is a question itself.
     """
@@ -79,24 +89,31 @@ class Opening:
     def compare(self, output: str, start: int) -> tuple[OpeningKind, int]:
         """What follows this opening in an output, and where the output stops repeating the prompt.
 
+        The first word that is not the prompt's decides. Without one it is a repetition, also where
+        the output ends before the prompt does.
+
         Args:
             output: the output.
             start: where the opening ends in it.
         """
-        end = start
-        is_in_text = is_in_first_text = True
+        end = start  # of the last word that is the prompt's
+        last_is_of_row = True  # whether that word stands in a text of the row
+        is_in_first_text = True  # whether all words so far do
         for expected, word in zip(self.rest, WORD.finditer(output, start), strict=False):
             if word[0].casefold() == expected.word:
                 end = word.end()
-                is_in_text = expected.is_of_row
-                is_in_first_text &= is_in_text
+                last_is_of_row = expected.is_of_row
+                is_in_first_text = is_in_first_text and last_is_of_row
                 continue
             gap = output[end : word.start()]
             if expected.is_of_row:
-                is_other = _ELLIPSIS.search(gap) is None
-            else:  # A longer text that begins as the row's does is another one.
-                is_other = is_in_text and _TEXT_ENDS.search(gap) is None
-            if not is_other:
+                # "The boat is blue" for "The boat is red"; but "The boat ... Yes" shortens it.
+                is_other_text = _ELLIPSIS.search(gap) is None
+            else:
+                # "The boat is red and big" goes on after the row's text without a sign that ends
+                # it; "The boat is red. Yes" repeats it.
+                is_other_text = last_is_of_row and _TEXT_ENDS.search(gap) is None
+            if not is_other_text:
                 return "repetition", end
             if self.is_short and is_in_first_text:
                 return "unknown", end
@@ -124,6 +141,7 @@ class PromptQuestion:
     def end_of_echo(self, output: str, start: int) -> int:
         """Where the prompt ends in an output that repeats it from `start` on; else `start`."""
         end = start
+        # "<image>" counts in neither text; blanks in its place keep the positions in the output.
         output_words = WORD.finditer(output.replace("<image>", " " * len("<image>")), start)
         for expected in WORD.findall(self._prompt.replace("<image>", " ")):
             word = next(output_words, None)
@@ -134,7 +152,7 @@ class PromptQuestion:
 
     @cached_property
     def openings(self) -> list[Opening]:
-        """The words that may begin the question.
+        """The ways in which the question may begin in an output.
 
         It may begin with the prompt, with its first line, with each paragraph that has a text of
         the row, with the last sentence before that text, or with a line that leads to it.
@@ -142,12 +160,12 @@ class PromptQuestion:
         paragraphs = self._paragraphs_with_texts() or self._paragraphs[-1:]
         sentences = [self._last_sentence(paragraph) for paragraph in paragraphs]
         starts = [*paragraphs, *sentences, *self._lead(paragraphs[0]), 0]
-        openings = [self._opening(start) for start in dict.fromkeys(starts)]
+        openings = [self._opening(start) for start in dict.fromkeys(starts)]  # each start once
         openings.append(self._first_line())
         return [opening for opening in openings if opening is not None]
 
     def _paragraphs_with_texts(self) -> list[int]:
-        """Where the paragraphs start that have the start of a text of the row."""
+        """Where each paragraph starts in which a text of the row starts."""
         starts = []
         ends = [*self._paragraphs[1:], len(self._prompt)]
         for start, end in zip(self._paragraphs, ends, strict=True):
@@ -158,7 +176,7 @@ class PromptQuestion:
     def _lead(self, paragraph: int) -> list[int]:
         """Where the line starts that leads to a paragraph: "How about this one?"; [] without one.
 
-        It is a paragraph of its own, and does not begin with "Answer".
+        It is the paragraph before, if that is one line and does not begin with "Answer".
         """
         earlier = [start for start in self._paragraphs if start < paragraph]
         if not earlier:
@@ -182,20 +200,20 @@ class PromptQuestion:
         return sentence_start
 
     def _opening(self, start: int) -> Opening | None:
-        """The opening from `start` to the next text of the row; None with no or too many words.
+        """The opening from `start` to the next text of the row, or without one to the prompt's end.
 
-        Without such a text it needs as many words as begin a question.
+        None if it has no word, more than 400, or without a text fewer than 3.
         """
         following_spans = [text_span for text_span in self._text_spans if text_span[0] >= start]
         if following_spans:
             fixed_words = self._prompt[start : following_spans[0][0]]
         else:
-            fixed_words = self._prompt[start:].rstrip() + "\n"
+            fixed_words = self._prompt[start:].rstrip() + "\n"  # A line must end after them.
         fixed_words = _PICTURES.sub("", fixed_words)
-        count = len(WORD.findall(fixed_words))
-        if not 0 < count <= _MOST_WORDS:
+        n_words = len(WORD.findall(fixed_words))
+        if not 0 < n_words <= _MOST_WORDS:
             return None
-        is_short = count < _FEWEST_WORDS
+        is_short = n_words < _FEWEST_WORDS
         if not following_spans:
             return None if is_short else Opening(_opening_pattern(fixed_words))
         text_start, text_end = following_spans[0]
@@ -203,7 +221,10 @@ class PromptQuestion:
         return Opening(_opening_pattern(fixed_words), self._words_from(text_start), is_short, asks)
 
     def _first_line(self) -> Opening | None:
-        """The first line of a long prompt as an opening; None if it has a text of the row."""
+        """The first line of a prompt of more than 400 words as an opening.
+
+        None for a shorter prompt, and if the line has a text of the row or fewer than 3 words.
+        """
         if len(WORD.findall(self._prompt)) <= _MOST_WORDS:
             return None
         start = len(self._prompt) - len(self._prompt.lstrip())
@@ -214,12 +235,13 @@ class PromptQuestion:
         return Opening(_opening_pattern(line + "\n"))
 
     def _words_from(self, start: int) -> list[_PromptWord]:
-        """The words of the prompt from `start` on."""
+        """The words of the prompt from `start` on, each with whether a text of the row has it."""
         words = []
+        # The last span, at the prompt's end, is of no text: no word begins in it or after it.
         text_spans = iter([*self._text_spans, (len(self._prompt), len(self._prompt))])
         text_start, text_end = next(text_spans)
         for word in WORD.finditer(self._prompt, start):
-            while word.start() >= text_end:
+            while word.start() >= text_end:  # go on to the text that has the word, or comes next
                 text_start, text_end = next(text_spans)
             words.append(_PromptWord(word[0].casefold(), word.start() >= text_start))
         return words
@@ -237,7 +259,8 @@ class PromptQuestion:
     def _names_of_texts(self) -> list[str]:
         """The names before texts of the row in the prompt, such as "Claim".
 
-        Of several in one block it is the first alone, since answers name the parts of a block.
+        Of several in one block ("Premise: ...\\nHypothesis: ...") it is the first alone, since
+        answers name the parts of a block. A block is a run of lines with a name and a text.
         """
         names = []
         end_of_block = None
@@ -247,6 +270,7 @@ class PromptQuestion:
             name = _NAME.fullmatch(head[line_start:].strip())
             if name is None:
                 continue
+            # Words between the last text and this line begin a new block.
             if end_of_block is None or self._prompt[end_of_block:line_start].strip():
                 names.append(name[1])
             end_of_block = end
@@ -260,15 +284,17 @@ class PromptQuestion:
     def is_new_text(self, text: str) -> bool:
         """Whether a text is another row's: at most half of its words are the question's.
 
-        A text about the image or the claim is an answer and no row's.
+        Words such as "the" do not count. A text about the image or the claim is an answer and no
+        row's.
         """
         words = _words(text)
         if len(words) < 2 or _ABOUT_TEXTS.search(text):
             return False
+        # Blanks at both ends, so that whole words are compared
         padded_words = f" {' '.join(words)} "
         for start, end in self._text_spans:
             if f" {' '.join(_words(self._prompt[start:end]))} " in padded_words:
-                return False
+                return False  # It has a text of this row.
         content_words = [word for word in words if word not in _SMALL_WORDS] or words
         known_words = [word for word in content_words if word in self._known_words]
         return len(known_words) <= len(content_words) / 2
@@ -286,7 +312,10 @@ def _words(text: str) -> list[str]:
 
 
 def _text_spans(prompt: str, shown_texts: Sequence[str]) -> list[tuple[int, int]]:
-    """Start and end of each text of the row that the last question of a prompt shows."""
+    """Start and end of each text of the row that the last question of a prompt shows, in order.
+
+    They are looked for from the end: the last text first, and each other one before the next.
+    """
     spans = []
     end = len(prompt)
     for text in reversed(shown_texts):
@@ -305,12 +334,12 @@ def _last_start(prompt: str, text: str, end: int) -> int | None:
         around_end = text[-1] + prompt[start + len(text) : start + len(text) + 1]
         if not _is_within_word(around_start) and not _is_within_word(around_end):
             return start
-        start = prompt.rfind(text, 0, start + len(text) - 1)
+        start = prompt.rfind(text, 0, start + len(text) - 1)  # the next one before this one
     return None
 
 
 def _is_within_word(characters: str) -> bool:
-    """Whether these are two characters of one word, and not one at an end of the prompt."""
+    """Whether these are two characters of one word; False for one, at an end of the prompt."""
     return len(characters) == 2 and characters.isalnum()
 
 
@@ -318,14 +347,18 @@ def _is_within_word(characters: str) -> bool:
 def _opening_pattern(fixed: str) -> re.Pattern[str]:
     """A pattern that finds the fixed words of a question at the start of a line.
 
-    "2." or "Question 2:" may stand before them. The line ends must be those of `fixed`.
+    "2." or "Question 2:" may stand before them. The line ends must be those of `fixed`; other signs
+    between its words may differ.
+
+    Args:
+        fixed: the words, with the signs between them and after them.
     """
-    word_patterns = [r"[^\w\n]+".join(WORD.findall(line)) for line in fixed.splitlines()]
-    words = r"[^\w\n]*\n\W{0,80}".join(pattern for pattern in word_patterns if pattern)
+    line_patterns = [r"[^\w\n]+".join(WORD.findall(line)) for line in fixed.splitlines()]
+    words = r"[^\w\n]*\n\W{0,80}".join(pattern for pattern in line_patterns if pattern)
     signs_after = re.split(r"\w", fixed)[-1]
-    if "\n" in signs_after:
+    if "\n" in signs_after:  # The text of the row begins a line: "Claim:\n".
         end = r"[^\w\n]*(?:\n|\Z)"
-    elif any(quote in signs_after for quote in _QUOTES):
+    elif any(quote in signs_after for quote in _QUOTES):  # or a quotation: 'Claim: "'
         end = rf"[^\w\n]*?[{_QUOTES}]"
     else:
         end = r"(?!\w)"

@@ -16,6 +16,7 @@ from figlang_tasks.answers.words import ANNOUNCED, IN_LOOPS
 QUOTED: Final = "\ufffc"
 """Stands for each sign of a quoted sentence (`Answer.without_quotations`).
 
+The words in 'It says "No way out".' become such signs, so that no rule reads the "No".
 In `Around` one such sign stands for the whole sentence.
 """
 
@@ -28,14 +29,15 @@ _LOOK_RAW: Final = 4 * _LOOK  # the same, with quotations in full length
 BLANK_LINE: Final = re.compile(r"\n[^\S\n]*\n")
 _SENTENCE_END = re.compile(r"""[\n?!;\x00]|\.(?=["')\]\s]|\Z)""")
 
-# Straight double quotation marks, also of a text that is cut off; single ones, of which apostrophes
-# are none.
 _QUOTATION = re.compile(
+    # "Straight double marks", also where the text is cut off before the closing one
     r"""(?<!\w)"(?=\S)[^"\n]+(?:(?<=\S)"(?!\w)|(?<=[.!?] )"(?=\s)|\Z)"""
+    # 'Single marks': that of "isn't", between two letters, closes none
     r"""|(?<!\w)'(?=\w)(?:[^'\n]|(?<=\w)'(?=\w))+(?<=\S)'(?!\w)"""
 )
 _MASKED_QUOTATION = re.compile(rf"{QUOTED}+")
-_VALUE_OF_JSON = re.compile(r'":\s?\Z')
+_VALUE_OF_JSON = re.compile(r'":\s?\Z')  # '{"answer": ', and then a value in quotation marks
+# After a quotation: "Stop." he says
 _SENTENCE_GOES_ON = re.compile(r"""["' ,;:)]*[a-z]""")
 
 
@@ -43,27 +45,36 @@ _SENTENCE_GOES_ON = re.compile(r"""["' ,;:)]*[a-z]""")
 
 
 class _Plain(dict[int, str]):
-    """The plain sign for the code of each sign, for `str.translate`; it keeps the length."""
+    """The plain sign for the code of each sign, for `str.translate`; it keeps the length.
+
+    Signs that are not in it are looked up in Unicode once, and kept.
+    """
 
     def __missing__(self, code: int) -> str:
-        """The plain letter for a wide, circled or mathematical one; else the sign itself."""
-        sign = plain = chr(code)
+        """Add a sign that is not in the table, and return its plain one.
+
+        It is "B" for a wide, circled or mathematical "B"; for other signs it is the sign itself.
+        """
+        sign = chr(code)
+        self[code] = sign
         if unicodedata.decomposition(sign).startswith(("<wide>", "<circle>", "<font>")):
             plain = unicodedata.normalize("NFKC", sign)
-        self[code] = plain if len(plain) == 1 and plain.isascii() else sign
+            if len(plain) == 1 and plain.isascii():  # A circled 10 would be two signs.
+                self[code] = plain
         return self[code]
 
 
 _PLAIN = _Plain(
     str.maketrans(
         {
+            # Marks of emphasis, GPT-2's sign for a blank, wide blanks, signs of no width
             **dict.fromkeys(
                 QUOTED + "*`#~_$\u0120\u00a0\u2007\u202f\u200b\u200d\u200e\u200f\ufe0f\ufeff", " "
             ),
             **dict.fromkeys("\u2018\u2019\u02bc", "'"),
             **dict.fromkeys("\u201c\u201d\u00ab\u00bb\u300c\u300d", '"'),
             **dict.fromkeys("\u2010\u2011\u2012\u2013\u2212", "-"),
-            **dict.fromkeys("\u2192\u21d2\u2234", ":"),
+            **dict.fromkeys("\u2192\u21d2\u2234", ":"),  # arrows, and the sign for "therefore"
             **dict.fromkeys("\r\u2028\u2029", "\n"),
             **dict.fromkeys("\u2014|", ";"),  # what stands after it is a clause of its own
             "\u3002": ".",
@@ -89,7 +100,7 @@ class Around(NamedTuple):
     A quotation that `Answer.without_quotations` has masked counts as one character.
 
     Attributes:
-        text_before: what stands before it.
+        text_before: what stands before it, in this sentence and those before.
         sentence_before: of that, what belongs to its sentence.
         sentence_after: the rest of its sentence.
         is_in_question: whether its sentence ends in a question mark.
@@ -105,13 +116,15 @@ class Around(NamedTuple):
 class Answer:
     """A model's answer: its output without thoughts, special tokens and text around `<answer>`.
 
+    The answer of "<think>A or B?</think>So <answer>**B**</answer>" is the text "  B  ".
+
     A thought stands in tags. A closing tag alone ends a thought that the prompt opened; an opening
     one alone begins a thought that never ended: what follows is no answer, nor is what follows the
     end of the model's turn. Of a long answer both ends are kept.
 
     Attributes:
         text: the answer in plain signs (`plain_signs`).
-        raw: the same stretch in the model's own signs; both have one length.
+        raw: the same text in the model's own signs, "**B**"; a position in one is one in the other.
         has_thought: whether the output has a thought.
     """
 
@@ -154,7 +167,7 @@ class Answer:
         pieces = []
         end_of_last = 0
         for start, end in sorted(spans):
-            if end > end_of_last:
+            if end > end_of_last:  # else it lies in a span that is masked already
                 start = max(start, end_of_last)
                 pieces += [self.text[end_of_last:start], self._masked(start, end)]
                 end_of_last = end
@@ -164,7 +177,7 @@ class Answer:
     def _may_answer(self, start: int, end: int) -> bool:
         """Whether the quotation ``text[start:end]`` is, or may be, the answer."""
         is_one_word = len(self.text[start:end].split()) == 1
-        is_all = start == 0 and end >= len(self.text) - 1
+        is_all = start == 0 and end >= len(self.text) - 1  # A full stop may follow.
         return is_one_word or is_all or _announces(self.text[max(0, start - _LOOK) : start])
 
     def _repetitions_of(self, text: str) -> list[tuple[int, int]]:
@@ -178,18 +191,22 @@ class Answer:
     def _masked(self, start: int, end: int) -> str:
         """The quotation ``text[start:end]`` with `QUOTED` for each sign between its marks.
 
-        A full stop, "!" or "?" at its end becomes a full stop if it ends the sentence around it.
+        A full stop, "!" or "?" at its end becomes a full stop if it ends the sentence around it: it
+        does in 'It says "Go home!"', but not in '"Go home!" he says'.
         """
         quotation = self.text[start:end]
         words = quotation.strip("\"'")
-        after = start + quotation.rindex(words) + len(words)
+        end_of_words = start + quotation.rindex(words) + len(words)
         mask = QUOTED * len(words)
-        if words[-1:] in (".", "!", "?") and not _SENTENCE_GOES_ON.match(self.text, after):
+        if words[-1:] in (".", "!", "?") and not _SENTENCE_GOES_ON.match(self.text, end_of_words):
             mask = mask[:-1] + "."
         return quotation.replace(words, mask, 1)
 
     def quoted_beside(self, start: int, end: int) -> list[str]:
-        """The quotations in the sentence of ``text[start:end]``, in the model's own words."""
+        """The masked quotations in the sentence of ``text[start:end]``, in the model's own words.
+
+        `text` shows where they stand, and `raw` still has their words.
+        """
         sentence_start, sentence_end = self._sentence(start, end)
         search_from = max(sentence_start, start - _LOOK_RAW)
         search_to = min(sentence_end, end + _LOOK_RAW)
@@ -199,7 +216,7 @@ class Answer:
     # --- sentences ---
 
     def around(self, start: int, end: int) -> Around:
-        """The text around ``text[start:end]`` in its sentence."""
+        """The text before and after ``text[start:end]``, with its sentence told apart."""
         if (start, end) not in self._around_by_span:
             self._around_by_span[start, end] = self._find_around(start, end)
         return self._around_by_span[start, end]
@@ -210,7 +227,8 @@ class Answer:
         return {}
 
     def _find_around(self, start: int, end: int) -> Around:
-        """The text around ``text[start:end]``, as `around` keeps it."""
+        """What `around` returns, worked out for a span that it was not asked for before."""
+        # Masked quotations are shortened to one sign, so more is read than is kept in the end.
         sentence_start, sentence_end = self._sentence(start, end)
         text_start = max(0, start - _LOOK_RAW)
         before_start = max(sentence_start, text_start)
@@ -238,7 +256,8 @@ class Answer:
                 edges.update(match.span())
         for match in word.finditer(self.text):
             around = self.around(*match.span())
-            if not around.is_in_question and edges.isdisjoint(match.span()):
+            is_in_echo = not edges.isdisjoint(match.span())  # the "yes" or "no" of "yes or no"
+            if not around.is_in_question and not is_in_echo:
                 yield match, around
 
     @cached_property
@@ -247,9 +266,9 @@ class Answer:
         return [*(match.start() for match in _SENTENCE_END.finditer(self.text)), len(self.text)]
 
     def _sentence(self, start: int, end: int) -> tuple[int, int]:
-        """Start and end of the sentence of ``text[start:end]``."""
+        """Start and end of the sentence of ``text[start:end]``, without the sign that ends it."""
         ends = self.sentence_ends
-        number = bisect_left(ends, start)
+        number = bisect_left(ends, start)  # how many sentences end before it
         sentence_start = ends[number - 1] + 1 if number else 0
         return sentence_start, ends[bisect_left(ends, end)]
 

@@ -1,5 +1,9 @@
 """The tags in which models think or answer, and where they stand in an output.
 
+In "<think>A boat?</think><answer>B</answer>" they are ``<think>``, which opens a thought,
+``</think>``, which closes it, and ``<answer>``. The tag ``</answer>`` is none of them: it tells
+nothing of thoughts.
+
 This is the one list of such tags. They are those of reasoning models, as the parsers of vLLM,
 SGLang and llama.cpp and the models' own chat templates have them, and those of prompts that ask for
 the reasoning and the answer in tags.
@@ -101,8 +105,14 @@ ANSWERS: Final = (
 # --- tags in an output ---
 
 Role: TypeAlias = Literal["opens", "closes", "empty", "final", "answer"]
-"""What a tag does: opens a thought · closes it · both at once, as in ``<think/>`` · begins the
-answer and ends all thoughts · is a plain ``<answer>``, which may also be a word of a thought."""
+"""What a tag does.
+
+- opens: it opens a thought: ``<think>``.
+- closes: it closes one: ``</think>``.
+- empty: both at once: ``<think/>``.
+- final: it begins the answer and ends all thoughts: ``<|answer|>`` or "assistantfinal".
+- answer: a plain ``<answer>``, which may also be a word of a thought: "in <answer> tags I write".
+"""
 
 
 class Tag(NamedTuple):
@@ -123,35 +133,44 @@ class Tag(NamedTuple):
 
 
 def _letters(text: str) -> str:
+    """The small letters of a text alone: "endofthink" for "end_of_think"."""
     return re.sub(r"[^a-z]", "", text.casefold())
 
 
 _NAME_OF: Final = {_letters(name): name for name in (*NAMES, *ANSWERS)}
-_CHANNEL: Final = TOKENS[0][0]
+_CHANNEL: Final = TOKENS[0][0]  # the name of gpt-oss's thoughts, "<|channel|>analysis<|message|>"
+# Role and name of each token that is found as it stands. Of those that are in `FINALS` too, the
+# last entry counts: they begin the answer.
 _LITERALS: Final[dict[str, tuple[Role, str]]] = {
     **{opening.casefold(): ("opens", opening) for opening, _ in TOKENS},
     **{closing.casefold(): ("closes", opening) for opening, closing in TOKENS},
     **{token.casefold(): ("final", token) for token in FINALS},
 }
 _ANY_LITERAL: Final = "|".join(map(re.escape, sorted(_LITERALS, key=len, reverse=True)))
-_MARK: Final = re.compile(
-    rf"(?=[<\[\u25c1\ufffda])(?:(?P<literal>{_ANY_LITERAL})"
-    # Headers of gpt-oss may say more: "<|channel|>commentary to=functions.look
-    # <|constrain|>json<|message|>".
+# What may be a tag; `_tag` tells whether it is one. Each alternative sets one group.
+_CANDIDATE: Final = re.compile(
+    rf"(?=[<\[\u25c1\ufffda])(?:(?P<literal>{_ANY_LITERAL})"  # an entry of `_LITERALS`
+    # "<|channel|>commentary": `channel` is "commentary". Headers of gpt-oss may say more:
+    # "<|channel|>commentary to=functions.look <|constrain|>json<|message|>".
     r"|<\|channel\|>(?P<channel>\w{1,12})(?:[^<\n]{0,80}(?:<\|constrain\|>\w{0,16})?<\|message\|>)?"
-    r"|\A(?P<bare>analysis)(?-i:(?=[A-Z]))"  # gpt-oss without its special tokens
+    r"|\A(?P<bare>analysis)(?-i:(?=[A-Z]))"  # "analysisThe image": gpt-oss without special tokens
+    # "<|end_of_think|>": `angle` is "|end_of_think|". "[/think]": `square` is "/think".
     r"|<(?P<angle>[^<>\n]{1,300})(?:>|\Z)|\[(?P<square>/?[a-z_ -]{3,30})\])",
     re.I,
 )
 _WORDS: Final = r"[a-z]{1,32}(?:[_\u2581 -][a-z]{1,32}){0,4}"
 _ATTRIBUTE: Final = r"""\s{1,4}[\w:-]{1,32}=(?:"[^"]{0,200}"|'[^']{0,200}'|[^\s"'/]{1,64})"""
+# What stands between the brackets of a tag:
+#   "/think", "|think|", "|/think|"    `sign` is "/", "|", "|/"; `words` is "think"
+#   "seed:think", "think:opensource"   `words` and `more_words`; one of the two is the name
+#   "thought 1", 'think time="3"'      a number, attributes
+#   "think/"                           `slash`: a tag that closes itself
 _INSIDE: Final = re.compile(
-    # /think, |think|, |/think|, seed:think, ifm|think, think:opensource, thought 1, think time="3",
-    # think/
     rf"\s?(?P<sign>[/|\uff5c]{{0,2}})\s?(?P<words>{_WORDS})(?:[:|](?P<more_words>{_WORDS}))?"
     rf"(?:[_ -]?\d{{1,2}})?(?:{_ATTRIBUTE}){{0,8}}\s?(?P<slash>/?)[|\uff5c]?",
     re.I,
 )
+# The letters of the words: "endofthink" has `before` "end", "thinkstart" has `after` "start".
 _NAME: Final = re.compile(
     r"(?P<before>start|begin|end)?(?:(?<!\A)of)?(?P<name>[a-z]+?)(?P<after>start|begin|end)?"
 )
@@ -166,11 +185,14 @@ _CLOSING_QUOTE: Final = {
 
 
 def find_tags(output: str) -> list[Tag]:
-    """The tags of thoughts and answers in an output, in their order."""
+    """The tags of thoughts and answers in an output, in their order.
+
+    Without those that are spoken of ("in `<think>` tags") and headings ("[Reasoning]").
+    """
     tags = []
     last_closings: dict[str, int] = {}  # where the last closing tag of a name begins
-    for mark in _MARK.finditer(output):
-        tag = _tag(mark)
+    for candidate in _CANDIDATE.finditer(output):
+        tag = _tag(candidate)
         if tag is None or _is_quoted(output, tag):
             continue
         tags.append(tag)
@@ -179,31 +201,35 @@ def find_tags(output: str) -> list[Tag]:
     return [tag for tag in tags if not _is_heading(output, tag, last_closings.get(tag.name, -1))]
 
 
-def _tag(mark: re.Match[str]) -> Tag | None:
-    """The tag that a match of `_MARK` is; None if it has no name of the list."""
-    start, end = mark.span()
-    if mark["literal"]:
-        role_and_name = _LITERALS.get(mark["literal"].casefold())
+def _tag(candidate: re.Match[str]) -> Tag | None:
+    """The tag that a match of `_CANDIDATE` is; None if it is none: "<b>", "[see above]"."""
+    start, end = candidate.span()
+    if candidate["literal"]:
+        # Without a role for letters such as a dotted capital I, which re.I takes for an "i".
+        role_and_name = _LITERALS.get(candidate["literal"].casefold())
         return Tag(*role_and_name, start, end) if role_and_name else None
-    if mark["bare"]:
+    if candidate["bare"]:
         return Tag("opens", _CHANNEL, start, end)
-    if mark["channel"]:
-        channel = mark["channel"].casefold()
+    if candidate["channel"]:
+        channel = candidate["channel"].casefold()
         if channel in ("analysis", "commentary", "thought"):
             return Tag("opens", _CHANNEL, start, end)
         return Tag("final", channel, start, end) if channel == "final" else None
-    inside = _INSIDE.fullmatch(mark["angle"] or mark["square"])
+    inside = _INSIDE.fullmatch(candidate["angle"] or candidate["square"])
     return _named_tag(inside, start, end) if inside else None
 
 
 def _named_tag(inside: re.Match[str], start: int, end: int) -> Tag | None:
     """The tag with these words between its brackets; None if they have no name of the list.
 
+    None for the closing tag of an answer too.
+
     Args:
         inside: the match of `_INSIDE`.
         start: where the tag begins.
         end: where it ends.
     """
+    # In "think:opensource" the second words are no name, in "seed:think" they are.
     name, is_end = _name_and_end(inside["more_words"] or "")
     if not name:
         name, is_end = _name_and_end(inside["words"])
@@ -214,16 +240,17 @@ def _named_tag(inside: re.Match[str], start: int, end: int) -> Tag | None:
     if name in ANSWERS:
         if closes:
             return None
-        return Tag("final" if inside["sign"] else "answer", name, start, end)
+        has_bars = inside["sign"] != ""  # "<|answer|>": a special token is no word of a thought.
+        return Tag("final" if has_bars else "answer", name, start, end)
     if closes:
         return Tag("closes", name, start, end)
     return Tag("empty" if inside["slash"] else "opens", name, start, end)
 
 
 def _name_and_end(words: str) -> tuple[str, bool]:
-    """The name in the words of a tag, "" if there is none, and whether they say that it ends.
+    """The name in the words of a tag, and whether they say that it ends.
 
-    "end_of_think" gives "think" and True.
+    "end_of_think" gives "think" and True; words without a name of the list give "" for it.
     """
     parts = _NAME.fullmatch(_letters(words))
     if parts is None:
@@ -233,16 +260,19 @@ def _name_and_end(words: str) -> tuple[str, bool]:
 
 def _is_quoted(output: str, tag: Tag) -> bool:
     """Whether a tag is spoken of: "I think in `<think>` tags"."""
-    closing_quote = _CLOSING_QUOTE.get(output[tag.start - 1 : tag.start])
+    sign_before = output[tag.start - 1 : tag.start]  # "" at the start of the output
+    closing_quote = _CLOSING_QUOTE.get(sign_before)
     if closing_quote is None or not output.startswith(closing_quote, tag.end):
         return False
-    # Not so if the mark ends another quotation: 'A'</think>'B'.
-    before = output[max(0, tag.start - 2) : tag.start - 1]
-    return not before or before.isspace() or before in "(["
+    # The sign opens a quotation at a word's start only. It ends another one in 'A'</think>'B'.
+    sign_before_quote = output[max(0, tag.start - 2) : tag.start - 1]
+    return not sign_before_quote or sign_before_quote.isspace() or sign_before_quote in "(["
 
 
 def _is_heading(output: str, tag: Tag, last_closing: int) -> bool:
-    """Whether a tag in square brackets is a heading: "[Reasoning]" that nothing closes.
+    """Whether a tag in square brackets is a heading: "[Reasoning]" that no later tag closes.
+
+    "[think]" is always a tag.
 
     Args:
         output: the output.

@@ -11,12 +11,14 @@ from figlang_tasks.answers.text import Answer
 from figlang_tasks.answers.words import CORRECTION
 
 Value = TypeVar("Value")
+"""What a reader reads: bool for yes or no, the 0-based option, a label."""
 
 _KEY = r"(?:answer|final_answer|label|verdict|choice|option|prediction|selection|selected)"
-# A key of JSON, or of a Python dict, also of one that was cut off.
+# '"answer": "B"', also of a Python dict, or of one that was cut off
 _JSON_VALUE = re.compile(
     rf"""["']{_KEY}["']\s{{0,3}}:\s{{0,3}}["']?(?P<value>[^"'\n{{}}]{{1,200}})""", re.I
 )
+# "\boxed{yes}", "\boxed{\text{yes}}"
 _BOX = re.compile(r"\\f?box(?:ed)?\s?\{\s?(?:\\\w{4,8}\s?\{)?(?P<value>[^{}\n]{1,200})\}", re.I)
 
 UnreadStatus: TypeAlias = Literal[
@@ -47,7 +49,8 @@ class Read(Generic[Value]):
     Attributes:
         value: the answer; None unless `status` is ``read``.
         status: see `Status`.
-        rule: stable name of the rule that decided; listed at each reader.
+        rule: stable name of the rule that decided, such as ``announced`` or ``conflict``; each
+            reader lists its own.
     """
 
     value: Value | None
@@ -56,10 +59,11 @@ class Read(Generic[Value]):
 
 
 class Evidence(NamedTuple):
-    """A stretch of an answer that gives a value.
+    """A stretch of an answer that gives a value: in "I pick B." the "B", for the option 1.
 
     Attributes:
-        value: an option, a label, yes or no; its type depends on the reader.
+        value: an option, a label, yes or no; its type depends on the reader. None where a reader
+            of yes or no found both ("yes and no").
         start: where it begins.
         end: where it ends.
         rule: the rule that found it.
@@ -90,8 +94,13 @@ def find_answer(output: str | None) -> Answer | Read[Any]:
 def decide(answer: Answer, evidence: Iterable[Evidence]) -> Read[Any] | None:
     """The reading on which pieces of evidence of equal weight agree; None without evidence.
 
-    If the values differ, the last counts where a correction stands before it ("No wait, the answer
-    is C"; rule ``correction``). Else the answer is ambiguous (rule ``conflict``).
+    If the values differ, the last counts where a correction stands between it and the last piece
+    with another value ("B. No wait, C."; rule ``correction``). Else the answer is ambiguous (rule
+    ``conflict``).
+
+    Args:
+        answer: the answer that the evidence is of.
+        evidence: the pieces, in any order. The rule of the last one is that of the reading.
     """
     evidence_in_order = sorted(evidence, key=lambda piece: piece.start)
     if not evidence_in_order:
@@ -114,18 +123,19 @@ def read_marked_parts(
 ) -> Read[Value]:
     """What `read` finds in the marked parts of an answer, or in all of it if they say nothing.
 
-    Marks are keys of JSON such as ``"answer"``, and LaTeX's boxes. Marked parts with different
-    values are ambiguous (rule ``conflict``).
+    A marked part is the value of a key of JSON, "yes" in '{"answer": "yes"}', or what a box of
+    LaTeX holds, "yes" in ``\\boxed{yes}``. The last one counts whose status is not ``unreadable``,
+    and JSON before boxes. Marked parts with different values are ambiguous (rule ``conflict``).
 
     Args:
         output: the model's output; None if there is none.
         read: reads an answer or a part of it.
-        prompt_texts: texts of the prompt; with them `read` sees no quotations
-            (`Answer.without_quotations`).
-        boxes: whether boxes are marks; False if `read` knows them itself.
+        prompt_texts: texts of the prompt. With them, also with an empty list, `read` sees no
+            quotations (`Answer.without_quotations`); with None it sees all of them.
+        boxes: whether boxes mark parts; False if `read` knows boxes itself.
     """
     answer = find_answer(output)
-    if isinstance(answer, Read):
+    if isinstance(answer, Read):  # It is empty or missing.
         return answer
 
     def read_part(part: Answer) -> Read[Value]:
@@ -134,9 +144,9 @@ def read_marked_parts(
             part = part.without_quotations(prompt_texts)
         return read(part)
 
-    marks = (_JSON_VALUE, _BOX) if boxes else (_JSON_VALUE,)
-    for mark in marks:
-        parts = [answer.part(*match.span("value")) for match in mark.finditer(answer.text)]
+    patterns = (_JSON_VALUE, _BOX) if boxes else (_JSON_VALUE,)
+    for pattern in patterns:
+        parts = [answer.part(*match.span("value")) for match in pattern.finditer(answer.text)]
         # Each part is read once: a model in a loop writes the same part again and again.
         reading_by_part = {part: read_part(part) for part in dict.fromkeys(parts)}
         readings: list[Read[Value]] = []

@@ -1,4 +1,14 @@
-"""The words by which every reader tells what is announced, denied, left open or corrected."""
+"""The words by which every reader tells what is announced, denied, left open or corrected.
+
+Of a word such as "yes", "B" or "metaphor" in an answer, the text before it says whether it is
+
+* *announced* as the answer: "The answer is", "I would say" (`is_announced`);
+* *said* or *denied*: "This is a", "There is no" (`is_said`);
+* *hedged*, that is left open: "This may be a", "whether it is a" (`is_hedged`);
+* a *correction* of what was read before it: "No wait," (`CORRECTION`).
+
+Patterns that end in ``\\Z`` are searched in that text, and so end where the word begins.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +20,15 @@ IN_LOOPS: Final = 128
 """How many results functions keep: a model in a loop writes the same around each word."""
 
 CJK: Final = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-"""Signs of Chinese, Japanese and Korean, for a class of an expression.
+"""Signs of Chinese, Japanese and Korean, to stand in the square brackets of a pattern.
 
-Python takes them for letters of one word.
+Python takes them for letters of one word, so that ``\\b`` does not match beside the B of "\u9009B".
 """
 
 AFTER_NO_WORD: Final = rf"(?<![^\W{CJK}])"
-"""Matches where no word ends; a sign of Chinese, Japanese or Korean may stand before it."""
+r"""As ``\b`` before a word, but it also matches after a sign of Chinese, Japanese or Korean."""
 BEFORE_NO_WORD: Final = rf"(?![^\W{CJK}])"
-"""Matches where no word begins; a sign of Chinese, Japanese or Korean may follow."""
+r"""As ``\b`` after a word, but it also matches before a sign of Chinese, Japanese or Korean."""
 
 REFUSAL: Final = re.compile(
     r"\b(?:sorry|unable|not sure|maybe|please provide|not possible|impossible)\b"
@@ -79,15 +89,21 @@ ANNOUNCED: Final = re.compile(
     rf"|{_I_SAY}){_BETWEEN}\Z",
     re.I,
 )
-"""Text before a word that announces it as the answer: "The correct answer is", "I would say"."""
+"""Text before a word that announces it as the answer: "The correct answer is", "I would say".
+
+Three kinds of text: a name of the answer and "is" or ":" with at most 60 characters between them;
+the same in Chinese, Japanese or Korean; "I would say". Words such as "most likely (" may follow.
+"""
 
 _SURELY = r"(?:certainly|clearly|definitely|thus|therefore|does|do)"
+# "The answer is not", "The correct option isn't a", "The answer cannot be"
 _DENIED_AS_ANSWER = re.compile(
     rf"\b{_NAME_OF_ANSWER}\b[^.?!,;\n]{{0,40}}?"
     rf"(?:(?:\b(?:is|are|was)\b|[:=])\s{{0,2}}(?:{_SURELY}\s)?(?:not|non|no)[\s-]|\b(?:isn't|wasn't)\s"
     r"|(?:\b(?:cannot|can not|must not|should not)|n't)\sbe\s)(?:an?\s|the\s)?[\"'(\[]{0,2}\Z",
     re.I,
 )
+# "I choose", "I would definitely go with", "I'd say that it is"
 _CHOSEN = re.compile(
     r"\bi(?:'d| would|'ll| will| must)?\s(?:(?:definitely|probably|still|therefore|have"
     r" to)\s)?(?:say"
@@ -96,6 +112,7 @@ _CHOSEN = re.compile(
     r"(?:[\s:,\"'(\[]|\b(?:an?|the|that|it is|it's)\b){1,8}\Z",
     re.I,
 )
+# "I do not think", "It is not true that": what follows is not held, even if it is "the answer is B"
 _NOT_HELD = re.compile(
     r"(?:\b(?:not|never|cannot)|n't)\s(?:(?:true\s)?that\b|(?:\w+\s)?(?:think|believe|say|claim|mean|agree|sure)\b)"
     r"[^,;:.]{0,20}\Z",
@@ -107,17 +124,17 @@ CONDITION: Final = re.compile(
     r"(?!\s(?:i|we|you|one)\s(?:have|had|must|were|was|need|look)\b)",
     re.I,
 )
-"""The head of a sentence that says only what would be."""
+"""The head of a sentence that says only what would be: "If it were a joke, ..."."""
 
 
 @lru_cache(maxsize=IN_LOOPS)
 def is_announced(text_before: str, sentence_before: str) -> bool | None:
     """Whether a text announces the word after it as the answer; False for "The answer is not ...".
 
-    None if it does neither.
+    None if it does neither, or leaves it open: "The answer may be", "If ..., the answer is".
 
     Args:
-        text_before: the text up to the word.
+        text_before: the text up to the word, which may begin in a sentence before.
         sentence_before: of that, what belongs to the sentence of the word.
     """
     if CONDITION.match(sentence_before):
@@ -128,18 +145,22 @@ def is_announced(text_before: str, sentence_before: str) -> bool | None:
     if announcement is None:
         return None
 
-    words = without_affirming(announcement[0])
+    # "I do not think that the answer is" is a lead, "I do not think that", and an announcement. The
+    # announcement ends both texts; it may be the longer one, as in "The answer is:\n\n(".
     lead_end = max(0, len(sentence_before) - len(announcement[0]))
     lead = last_clause(sentence_before[:lead_end])
-    if DENIAL.search(words) or _NOT_HELD.search(lead):
+    announcing_words = without_affirming(announcement[0])
+    if DENIAL.search(announcing_words) or _NOT_HELD.search(lead):
         return None
-    if _MODAL.search(words) or _MODAL.search(lead):
+    if _MODAL.search(announcing_words) or _MODAL.search(lead):
         return None
     return True
 
 
 # --- what a sentence says of a word in it ---
 
+# Phrases that have a word of denial and deny nothing: `without_affirming` takes them out before
+# `DENIAL` is searched.
 _DOUBT = (
     r"(?:den(?:y|ied|ying)|doubt(?:s|ed|ing)?|disput(?:e|ed|ing)|miss(?:ed)?|overlook(?:ed|ing)?|ignor(?:e|ed|ing)"
     r"|question(?:ed|ing)?(?!\s(?:of|mark)))"
@@ -178,6 +199,7 @@ _NOTHING_LESS = (
     r"\b(?:nothing|none|no)\s(?:(?:less|fewer|more|other)\sthan|less\san?|short\sof|but)\b"
     r"|\bno\s(?=(?:ordinary|mere|common|small)\s)|(?<=\bis\s)more than\b|(?<=\bdoes\s)more than\b"
 )
+# "It is, without a doubt, a metaphor."
 _BETWEEN_COMMAS = r",\s(?:no|without (?:an?y?\s)?|beyond (?:an?y?\s)?)\s?(?:doubt|question),\s"
 _AFFIRMING = re.compile(
     "|".join((_BETWEEN_COMMAS, _NO_DOUBT, _NO_WONDER, _NOT_WITHOUT, _NOTHING_LESS)), re.I
@@ -190,7 +212,7 @@ _ASIDE = re.compile(r"(\b(?:not|never|neither|cannot)|n't),\s[^,.;:]{1,40},(?=\s
 def without_affirming(text: str) -> str:
     """A text without phrases whose word of denial denies nothing: "no doubt", "not without".
 
-    An aside after a denial is left out, too.
+    An aside after a denial is left out, too: "does not, however, support" gives "does not support".
     """
     text = _ASIDE.sub(r"\1", _AFFIRMING.sub(" ", text))
     return re.sub(r"\s{2,}", " ", text)
@@ -214,8 +236,8 @@ NOTHING_AFTER: Final = re.compile(
 )
 """After a verb: its object denies it, as in "contradicts nothing in the claim"."""
 _NOR = re.compile(r"\bnor\b", re.I)
-_REJECTED = re.compile(r"\bliteral\b", re.I)
-_MODAL = re.compile(r"\b(?:may|might|could)\b", re.I)
+_REJECTED = re.compile(r"\bliteral\b", re.I)  # "The metaphor is literal": it is none.
+_MODAL = re.compile(r"\b(?:may|might|could)\b", re.I)  # what leaves an announcement open
 _HEDGED = re.compile(
     r"\b(?:may|might|could|whether|if|so"
     r" far|doubt(?:s|ed|ing|ful)?|unlikely|hardly|barely|scarcely|perhaps|possibly"
@@ -226,7 +248,7 @@ _HEDGED = re.compile(
 
 
 def last_clause(text: str) -> str:
-    """The text after its last comma, colon, bracket or conjunction such as "but"."""
+    """The text after its last comma, colon, semicolon, "(", or conjunction such as "but"."""
     start = 0
     for clause_end in _CLAUSE.finditer(text):
         start = clause_end.end()
@@ -240,15 +262,18 @@ def is_hedged(clause: str) -> bool:
 
 @lru_cache(maxsize=IN_LOOPS)
 def is_said(before: str, after: str = "") -> bool | None:
-    """Whether a sentence affirms what a word in it names: False if it denies it.
+    """Whether a sentence affirms what a word in it names; False if it denies it.
 
-    None if it leaves it open, or if it has two denials.
+    It affirms whatever it neither denies nor leaves open, even if it has no verb: "A metaphor." is
+    said. None if it leaves it open, or if it has two denials.
 
     Args:
         before: the sentence up to the word; its last clause counts.
         after: the sentence after it; its first clause counts.
     """
+    # The signs right before the word ('It is not: "') begin no clause of their own.
     clause_before = last_clause(without_affirming(before).rstrip(" :,;\"'(["))
+    # What "that" begins is another clause: "The metaphor says that she is not at home."
     clause_after = _CLAUSE.split(without_affirming(after).partition(" that ")[0], maxsplit=1)[0]
 
     if is_hedged(clause_before) or is_hedged(clause_after):
@@ -256,10 +281,6 @@ def is_said(before: str, after: str = "") -> bool | None:
     denials = len(DENIAL.findall(clause_before))
     if denials > 1:
         return None  # "I do not think that there is no metaphor"
-    is_denied = (
-        denials
-        or _NOR.search(clause_before)
-        or DENIAL.search(clause_after)
-        or _REJECTED.search(clause_after)
-    )
-    return not is_denied
+    is_denied_before = denials == 1 or _NOR.search(clause_before) is not None
+    is_denied_after = DENIAL.search(clause_after) or _REJECTED.search(clause_after)
+    return not (is_denied_before or is_denied_after)

@@ -1,4 +1,9 @@
-"""Yes or no."""
+"""Yes or no: "Overall, no. The image shows a plain boat." is False.
+
+An answer says so in *words* ("no"), which may be announced or set off (`yes_no_words`), or in
+*statements* about the topic, the thing that was asked about: "It contains no metaphor."
+(`statements`). They are compared: "Yes, it contains no metaphor." is ambiguous.
+"""
 
 from __future__ import annotations
 
@@ -74,6 +79,8 @@ def _read(answer: Answer, topic: re.Pattern[str] | None) -> Read[bool]:
 class _Analysis:
     """An answer, and what it says of yes and no.
 
+    The value of all evidence is True for yes, False for no, None for "yes and no".
+
     Attributes:
         answer: the answer.
         topic: finds the thing that was asked about; None if that is not known.
@@ -88,6 +95,7 @@ class _Analysis:
         words = list(self.answer.mentions(WORD, EITHER))
         if not EITHER.search(self.answer.text):
             return words
+        # `mentions` left out the words of "yes or no"; here it goes out of the text before others.
         words_without_echo = []
         for word, around in words:
             sentence_before = EITHER.sub("", around.sentence_before)
@@ -111,7 +119,7 @@ class _Analysis:
 
         mentions = []
         for word, around in self.words:
-            is_struck_out = self.answer.raw.endswith("~~", 0, word.start())
+            is_struck_out = self.answer.raw.endswith("~~", 0, word.start())  # "~~Yes"
             if word.start() not in starts_of_unticked and not is_struck_out:
                 mentions.append(Mention.of(word, around))
         return mentions
@@ -129,7 +137,7 @@ class _Analysis:
 
     @cached_property
     def statements(self) -> list[Evidence]:
-        """What the answer states about the topic, or without naming it: "Yes, it does"."""
+        """What it states about the topic, or without naming it ("Yes, it does"), in their order."""
         ellipses = [mention.ellipsis() for mention in self.mentions if mention.is_set_off]
         statements = [ellipsis for ellipsis in ellipses if ellipsis is not None]
         if self.topic is not None:
@@ -153,9 +161,10 @@ _BOTH: Read[bool] = Read(None, "ambiguous", "either")
 
 
 def _announced_answer(analysis: _Analysis) -> Read[bool] | None:
-    """What the last announcement says, unless a correction follows it; None without one.
+    """What the last announcement says, or a word that corrects it; None without an announcement.
 
-    It is ambiguous beside a word, or a statement in the first sentence, that says the contrary.
+    It is ambiguous beside a contrary word in its sentence, a contrary statement in the first
+    sentence, or one that `_compare_with_statements` finds.
     """
     if not analysis.announcements:
         return None
@@ -164,6 +173,7 @@ def _announced_answer(analysis: _Analysis) -> Read[bool] | None:
         return _BOTH
     reading: Read[bool] = Read(last.value, "read", "answer")
 
+    # The words after it: "The answer is yes. Wait, no." is no; "The answer is yes, no." is neither.
     previous = last
     for word in analysis.set_off_words:
         if word.start <= last.start:
@@ -173,6 +183,7 @@ def _announced_answer(analysis: _Analysis) -> Read[bool] | None:
                 reading = Read(word.value, "read", "correction")
             elif analysis.sentence_of(word) == analysis.sentence_of(last):
                 return _CONFLICT
+            # else a later sentence says the contrary of something else, and changes nothing.
         previous = word
 
     if analysis.statements:
@@ -183,19 +194,19 @@ def _announced_answer(analysis: _Analysis) -> Read[bool] | None:
 
 
 def _ticked_word(analysis: _Analysis) -> Read[bool] | None:
-    """The word whose box is ticked; None without boxes."""
+    """The word whose box is ticked; None if no box is. Two ticked boxes are ambiguous."""
     return decide(analysis.answer, ticked(analysis.boxes, is_yes))
 
 
 def _set_off_word(analysis: _Analysis) -> Read[bool] | None:
     """What the words say that stand where an answer stands; None if no word does.
 
-    It is ambiguous beside a statement that says the contrary.
+    It is ambiguous beside a statement that says the contrary, and where it is "yes and no".
     """
     reading = decide(analysis.answer, analysis.set_off_words)
     if reading is None or reading.status != "read":
         return reading
-    if reading.value is None:
+    if reading.value is None:  # "Yes and no" was read.
         return _BOTH
     return _compare_with_statements(analysis, analysis.set_off_words, reading)
 
@@ -205,13 +216,14 @@ def _compare_with_statements(
 ) -> Read[bool]:
     """A reading of yes or no, unless a statement about the topic says the contrary.
 
-    "Yes, the image contains no metaphor." is ambiguous; "No. Actually, this is a metaphor." is
-    corrected.
+    Each statement is compared with the last word before it. "Yes, the image contains no metaphor."
+    is ambiguous; "No. Actually, this is a metaphor." is corrected; "No. This is a metaphor." is no,
+    since the statement is of another sentence and corrects nothing.
 
     Args:
         analysis: of the answer.
         words: those that were read, in their order.
-        reading: what they say.
+        reading: what they say; it is returned where no statement changes it.
     """
     starts = [word.start for word in words]
     for statement in analysis.statements:
@@ -221,12 +233,14 @@ def _compare_with_statements(
         word = words[number]
         sentence = analysis.sentence_of(statement)
         is_same_sentence = analysis.sentence_of(word) == sentence
+        # A correction stands after the word, near the statement, and in its sentence.
         search_from = max(word.end, statement.start - _NEAR)
         if not is_same_sentence:
             sentence_start = analysis.answer.sentence_ends[sentence - 1]
             search_from = max(search_from, sentence_start)
         if CORRECTION.search(analysis.answer.text, search_from, statement.start):
-            if number == len(words) - 1:
+            is_last_word = number == len(words) - 1  # A later word would take it back again.
+            if is_last_word:
                 return Read(statement.value, "read", "correction")
         elif is_same_sentence:
             return _CONFLICT
@@ -258,6 +272,7 @@ _YES_PHRASE = (
 _YES_ALONE = (
     r"(?:absolutely|definitely|certainly|indeed|of course|sure|correct|exactly|unquestionably)"
 )
+# "Absolutely not." or "No doubt." at the head of a line; "Absolutely!" as the whole answer
 _PHRASE = re.compile(
     rf"(?:\A|(?<=\n))\W{{0,9}}(?:(?P<no>{_NO_PHRASE})|{_YES_PHRASE})|\A\W*{_YES_ALONE}\W*\Z",
     re.I,
@@ -265,7 +280,10 @@ _PHRASE = re.compile(
 
 
 def _phrase_for_yes_or_no(analysis: _Analysis) -> Read[bool] | None:
-    """What a phrase at the start of a line means: "Absolutely not."; None without one."""
+    """What a phrase at the start of a line means: "Absolutely not."; None without one.
+
+    It is ambiguous beside a statement that says the contrary.
+    """
     phrases = []
     for phrase in _PHRASE.finditer(analysis.answer.text):
         is_yes_phrase = phrase["no"] is None

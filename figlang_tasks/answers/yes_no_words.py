@@ -1,4 +1,9 @@
-"""Words that say yes or no: which words of an answer do, and where they stand as its answer."""
+"""Words that say yes or no: which words of an answer do, and where they stand as its answer.
+
+In "The answer is no." the word is *announced*. In "No, it is not" and "It has none, so no." it is
+*set off*: at the head of a sentence, or as a clause of its own. In "There is no boat" it is
+neither.
+"""
 
 from __future__ import annotations
 
@@ -41,6 +46,7 @@ _BOTH_WAYS = (
     r"|yes\sand\sno(?=\s(?:because|since|as|depending|it|the|this)\b)"
     r"|yes,?\sbut\snot\s(?:really|quite|exactly)(?=\W*(?:[.\n]|\Z)))"
 )
+# The group `both` is "yes and no"; `truth` is "true" or "false".
 WORD = re.compile(
     rf"(?<![\w-])(?<!\w')(?:(?P<both>{_BOTH_WAYS})"
     # "No. 2" is a number.
@@ -62,8 +68,10 @@ _LEAD_WORDS = (
     r"|in conclusion|in summary|short"
     r" answer|correction|(?!hardly|barely|scarcely|possibly)\w{3,14}ly|所以|因此)"
 )
+# All that stands before a word that opens its sentence: "", "1. ", "a) ", "So, I think "
 _OPENS = re.compile(rf"[\W\d]*(?:[a-z]\)\s)?(?:{_LEAD_WORDS}[\s,:;.-]{{0,3}}){{0,3}}\Z", re.I)
 _ALSO = r"(?:(?:also|then again|in a way|at the same time|\w{3,14}ly)\s)?"
+# The end of what stands before a word that opens a clause: "Based on the image, ", " - ", "but "
 _OPENS_CLAUSE = re.compile(
     r"(?:[,:>]\s|[.!?]|\s-\s|\(|\b(?:(?<!anything )(?<!nothing )but|or rather|rather|actually|i"
     r" meant?|make that|so"
@@ -75,6 +83,7 @@ _OPENS_CLAUSE = re.compile(
 _AND = re.compile(rf"\b(?:and|yet)\s{_ALSO}[\"']?\Z", re.I)
 _WORD_SIGN = re.compile(r"\w")
 _ENDS_CLAUSE = re.compile(r"[\"')\]]{0,2}\s?(?:[,:;!(]|-\s|\Z)")
+# 'The man says "', "The sign reads ("
 _SPEECH = re.compile(
     r"\b(?:says?|said|saying|reads?|asks?|asked|shouts?|exclaims?|sign|bubble|caption|text|words?|written)\b"
     r"[^.!?\n]{0,40}[\"'(]\Z",
@@ -90,7 +99,7 @@ _BEFORE_WORD = re.compile(
     re.I,
 )
 _TAIL = 50  # characters before a word that tell whether a clause begins with it
-# "Yes, it does not."
+# After the word: ", it does.", ", there is none."; `denied` in ", it does not." beside "Yes"
 _ELLIPSIS = re.compile(
     r",?\s(?:(?:it|this|that|they|these|the"
     r" (?:image|picture|cartoon|caption|sentences|two))\s(?:do|does|is|are)"
@@ -116,7 +125,7 @@ class Mention:
         end: where it ends.
         around: the text around it.
         is_truth: whether it is "true" or "false", which answer where nothing else stands, or after
-            an announcement.
+            an announcement; "This is true of boats" says neither yes nor no.
     """
 
     value: bool | None
@@ -136,7 +145,10 @@ class Mention:
         return Evidence(self.value, self.start, self.end, rule)
 
     def announcement(self) -> Evidence | None:
-        """What it answers where it is announced as the answer, else None; "not no" is yes."""
+        """What it answers where it is announced as the answer; None where it is not announced.
+
+        "The answer is not no" is evidence for yes.
+        """
         is_answer = _is_announced_as_answer(self.around, self.is_truth)
         if is_answer is None:
             return None
@@ -147,16 +159,20 @@ class Mention:
         return Evidence(not self.value, self.start, self.end, "answer")
 
     def ellipsis(self) -> Evidence | None:
-        """What the rest of its sentence says of an unnamed topic: "Yes, it does."; else None."""
+        """What the rest of its sentence says of an unnamed topic: "Yes, it does."; else None.
+
+        True for "it does", False for "it does not" and "there is none", whatever the word is.
+        """
         rest = _ELLIPSIS.match(self.around.sentence_after)
         if rest is None:
             return None
         is_denied = rest["denied"] is not None or rest["none"] is not None
+        # It begins after the comma.
         return Evidence(not is_denied, self.end + 1, self.end + rest.end(), "statement")
 
     @property
     def is_set_off(self) -> bool:
-        """Whether it stands at the head of a sentence, or as a clause of its own."""
+        """Whether it stands at the head of a sentence, or as a clause of its own ("..., yes.")."""
         return _is_set_off(self.around, self.is_truth)
 
 
@@ -170,24 +186,38 @@ def _is_announced_as_answer(around: Around, is_truth: bool) -> bool | None:
     """Whether the text around a word announces it as the answer.
 
     False if it denies that it is the answer, None if it says neither.
+
+    Args:
+        around: the text around the word.
+        is_truth: whether the word is "true" or "false".
     """
     if _CONDITIONAL_AFTER.match(around.sentence_after):
-        return None
+        return None  # "The answer is yes if ..."
+    # "It is a yes" announces the word; "it is true" says only that something is.
     it_is = _IT_IS.search(around.sentence_before[-_TAIL:])
     if it_is is not None and not is_truth:
         return it_is["denied"] is None
-    text_before = _without_letter(around.text_before)
-    return is_announced(text_before, _without_letter(around.sentence_before))
+    return is_announced(
+        _without_qualifier(around.text_before), _without_qualifier(around.sentence_before)
+    )
 
 
-def _without_letter(text: str) -> str:
-    """A text without the letter of an option, or the adjective, at its end."""
+def _without_qualifier(text: str) -> str:
+    """A text before a word, without an option's letter or an adjective at its end.
+
+    "The answer is (B) " and "The answer is a resounding " give "The answer is ".
+    """
     return text[:-_TAIL] + _BEFORE_WORD.sub("", text[-_TAIL:])
 
 
 @lru_cache(maxsize=IN_LOOPS)
 def _is_set_off(around: Around, is_truth: bool) -> bool:
-    """Whether a word is the head of its sentence, or a clause of its own."""
+    """Whether a word is the head of its sentence, or a clause of its own.
+
+    Args:
+        around: the text around the word.
+        is_truth: whether the word is "true" or "false", which must be all that is said.
+    """
     before, after = around.sentence_before, around.sentence_after
     if is_truth:
         return not _WORD_SIGN.search(around.text_before + after)
@@ -197,5 +227,6 @@ def _is_set_off(around: Around, is_truth: bool) -> bool:
         return True
     if _AND.search(before[-_TAIL:]):
         return not _WORD_SIGN.search(after)
+    # "It has one, yes."; in "I doubt it, no." the sentence leaves open what the word says.
     is_clause = _ENDS_CLAUSE.match(after) and _OPENS_CLAUSE.search(before[-_TAIL:])
     return bool(is_clause) and is_said(before) is not None

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 import shlex
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 import typer
 
 from figlang_tasks.core.errors import FigLangError, remedy_of_writing
-from figlang_tasks.core.files import PARTIAL, check_is_free
 from figlang_tasks.core.text import printable, printable_lines
 
 # --- printing ---
@@ -60,7 +55,7 @@ def next_report_line(run: Path) -> str:
     return f"next: figlang report {shlex.quote(str(run))} -o report.html"
 
 
-# --- folders that a command writes ---
+# --- files and folders that a command writes ---
 
 
 def folder_beside(run: Path, suffix: str) -> Path:
@@ -76,76 +71,3 @@ def folder_beside(run: Path, suffix: str) -> Path:
     path = run.resolve() if has_no_name else run
     name = path.name if path.is_dir() else path.stem
     return path.with_name(f"{name}_{suffix}")
-
-
-@contextmanager
-def new_folder(folder: Path) -> Iterator[Path]:
-    """Yield an empty folder to write into; it is renamed to `folder` when the block ends.
-
-    So `folder` holds either everything or nothing.
-
-    Raises:
-        FigLangError: `folder` is not empty, or another process is writing it.
-    """
-    check_is_free(folder)
-    partial_folder = folder.with_name(f".{folder.name}{PARTIAL}")
-    try:
-        partial_folder.mkdir(parents=True, exist_ok=True)
-        with _locked(partial_folder, folder):
-            try:
-                # Another process may have finished before this one got the lock.
-                check_is_free(folder)
-                for leftover in partial_folder.iterdir():  # from a process that was killed
-                    _remove(leftover)
-                yield partial_folder
-                check_is_free(folder)
-                partial_folder.replace(folder)
-            except BaseException:
-                # This runs while the lock is held; later the folder might be another process's.
-                shutil.rmtree(partial_folder, ignore_errors=True)
-                raise
-    except OSError as error:
-        # The error of a full disk names no file, and the message to the user needs one.
-        error.filename = error.filename or str(folder)
-        raise
-
-
-@contextmanager
-def _locked(partial_folder: Path, folder: Path) -> Iterator[None]:
-    """Hold a lock on the partial folder during a block; the end of the process frees it too.
-
-    Args:
-        partial_folder: exists.
-        folder: its name when it is whole, for messages.
-
-    Raises:
-        FigLangError: another process holds the lock, or has just renamed the partial folder.
-    """
-    descriptor = os.open(partial_folder, os.O_RDONLY)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise FigLangError(
-                f"{folder}: another process is writing it: wait for that, or choose another"
-                " --output"
-            ) from error
-        if not _is_same_folder(descriptor, partial_folder):
-            raise FigLangError(
-                f"{folder}: another process has just written it: choose another --output"
-            )
-        yield
-    finally:
-        os.close(descriptor)  # This frees the lock.
-
-
-def _is_same_folder(descriptor: int, path: Path) -> bool:
-    """Whether an open folder still stands at its path; another process may have renamed it."""
-    return path.exists() and os.path.samestat(os.fstat(descriptor), path.stat())
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink()

@@ -1,4 +1,4 @@
-"""``figlang data``: downloads, checks and example files before a run, and data for training."""
+"""``figlang data``: downloads, checks, example files, prompts, and data for training."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from typing import Annotated, TypeAlias
 import typer
 
 from figlang_tasks import finetuning
-from figlang_tasks.cli import new_folder, say, warn
+from figlang_tasks.cli import say, warn
+from figlang_tasks.cli.data_prompts import prompts
 from figlang_tasks.cli.tasks import MINI, requests_of
 from figlang_tasks.core import checks, hub
 from figlang_tasks.core.benchmark import Benchmark, benchmarks, names, names_with
 from figlang_tasks.core.errors import DataError, PartMissing
 from figlang_tasks.core.text import did_you_mean, listing, printable
+from figlang_tasks.core.whole_paths import new_folder
 from figlang_tasks.metrics.explanation.scorers import scorer_weights
 from figlang_tasks.metrics.explanation.weights import Weights, WeightsError, locate
 
@@ -281,3 +283,8 @@ def export(
     say(f"{folder}: {row_count} rows of {split}, with the prompt of {task}")
     for reason, ids in ids_by_reason.items():
         say(f"left out, because they {reason}: {len(ids)} ({listing(ids, 5)})")
+
+
+# --- prompts ---
+
+app.command()(prompts)

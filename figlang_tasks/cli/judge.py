@@ -11,9 +11,10 @@ from typing import Annotated
 
 import typer
 
-from figlang_tasks.cli import new_folder, say, say_json
+from figlang_tasks.cli import say, say_json
 from figlang_tasks.cli.judge_read import Concurrency, MaxTokens, Model, read, requests_failed
 from figlang_tasks.cli.options import AsJson, Runs
+from figlang_tasks.core.whole_paths import new_folder
 
 app = typer.Typer(no_args_is_help=True)
 

@@ -4,29 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 import typer
 
-from figlang_tasks.cli import folder_beside, new_folder, say, warn
+from figlang_tasks.cli import folder_beside, say, warn
 from figlang_tasks.cli.options import Device, Dtype
 from figlang_tasks.cli.summary import next_commands, summary_table
 from figlang_tasks.core import notes
 from figlang_tasks.core.errors import FigLangError
+from figlang_tasks.core.files import check_is_free
+from figlang_tasks.core.whole_paths import new_folder
 from figlang_tasks.results import runs
-from figlang_tasks.results.explanation_scores import score_explanations, scorer_for
-from figlang_tasks.results.judged_again import judge_again
+from figlang_tasks.results.explanation_scores import ScorerChoice
 from figlang_tasks.results.predictions.columns import columns_text
 from figlang_tasks.results.predictions.forms import read_predictions
 from figlang_tasks.results.predictions.matching import MissingRows
 from figlang_tasks.results.predictions.prediction import ColumnNames
 from figlang_tasks.results.predictions.scored_run import ScoringOptions, score_predictions
-from figlang_tasks.results.task_run import TaskRun
-from figlang_tasks.results.writing import ChangedTask, save_run, write_run
-from figlang_tasks.scoring import evaluate
-from figlang_tasks.scoring.readings import readings_metadata
+from figlang_tasks.results.scored_again import score_again
+from figlang_tasks.results.writing import write_run
 from figlang_tasks.scoring.task_file import TaskFile
 
 FileOrRun: TypeAlias = Annotated[
@@ -144,9 +142,7 @@ def score(
         model=model,
         missing_rows=_missing_rows(missing, partial),
         in_order=in_order,
-        scorer=scorer,
-        device=device,
-        dtype=dtype,
+        scorer=ScorerChoice(scorer, device=device, dtype=dtype),
     )
     notes.take_failures()  # those of an earlier command in this process
     with translated_errors():
@@ -154,7 +150,7 @@ def score(
             scored = _score_file(Path(path), task, names, options, output_path)
         else:
             _refuse_options_of_files(names, options)
-            scored = _score_run(path, options, output_path)
+            scored = _score_run(path, options.scorer, output_path)
     _say_results(scored)
 
 
@@ -184,14 +180,23 @@ def _refuse_options_of_files(names: ColumnNames, options: ScoringOptions) -> Non
 
 
 class _Scored(NamedTuple):
-    """A run that was scored and saved: the contents of its results files, and its folder."""
+    """A run that was scored and saved.
+
+    Attributes:
+        results: the contents of its results files.
+        folder: where it was saved.
+        remarks: what the user has to know, a line each.
+    """
 
     results: Sequence[Mapping[str, Any]]
     folder: Path
+    remarks: Sequence[str]
 
 
 def _say_results(scored: _Scored) -> None:
     """Print the values of a run and what to do next; exit with status 1 if a measure failed."""
+    for remark in scored.remarks:
+        say(remark)
     say("shares in percent, with 95 % intervals:")
     for content in scored.results:
         say(f"\n{summary_table(content)}\n")
@@ -222,72 +227,22 @@ def _score_file(
 ) -> _Scored:
     """Score a file of predictions, and save the run."""
     task_file = TaskFile.read(task)
+    folder = output_path or Path("results") / path.stem
+    check_is_free(folder)  # before the work is done
     file = read_predictions(path, names, task_file.name)
-    say(file.description)
-    folder = output_path or Path("results") / file.path.stem
-    with new_folder(folder) as partial_folder:
-        scored = score_predictions(file, task_file, options)
-        save_run(scored.run, partial_folder)
-    for remark in scored.remarks:
-        say(remark)
-    return _Scored([scored.run.results], folder)
+    scored = score_predictions(file, task_file, options)
+    scored.run.save(folder)
+    return _Scored([scored.run.results], folder, [file.description, *scored.remarks])
 
 
 # --- a saved run ---
 
 
-def _score_run(argument: str, options: ScoringOptions, output_path: Path | None) -> _Scored:
-    """Judge a saved run again, score its explanations, and save it as a new run.
-
-    Raises:
-        RunError: the files of a task contradict each other, or a row cannot be scored.
-    """
+def _score_run(argument: str, scorer_choice: ScorerChoice, output_path: Path | None) -> _Scored:
+    """Judge a saved run again, score its explanations, and save it as a new run."""
     saved_run = runs.read(argument)
     folder = output_path or folder_beside(saved_run.path, "scored")
-    changed_tasks: dict[str, ChangedTask] = {}
     with new_folder(folder) as partial_folder:
-        for name, saved_task in saved_run.tasks.items():
-            saved_task.check_consistent()
-            judged = judge_again(saved_task)
-            if judged.not_judged:
-                warn(f"{name}: {judged.not_judged}")
-            elif judged.changed_readings:
-                say(
-                    f"{name}: {judged.changed_readings:,} of {len(saved_task.samples):,} answers"
-                    " are read differently than when the run was saved"
-                )
-            changed_task = _with_scores(judged.task, options)
-            if changed_task is not None:
-                changed_tasks[name] = changed_task
-            elif judged.changed_readings:
-                changed_tasks[name] = _evaluated(judged.task, {})
-        if not changed_tasks:
-            raise FigLangError(
-                f"{saved_run.path} stays as it is: its answers are read as when it was saved, and"
-                " it has no explanations to score, or no weights to score them with"
-            )
-        results = write_run(saved_run, changed_tasks, partial_folder)
-    return _Scored(results, folder)
-
-
-def _with_scores(task: TaskRun, options: ScoringOptions) -> ChangedTask | None:
-    """The task with explanation scores and its values; None if it gets no scores."""
-    if not task.has_explanations:
-        return None
-    task.check_explanations()
-    scorer, reason = scorer_for(task, options.scorer, device=options.device, dtype=options.dtype)
-    if scorer is None:
-        say(f"{task.task}: {reason}")
-        return None
-    scored_task, metadata = score_explanations(task, scorer)
-    return _evaluated(scored_task, metadata)
-
-
-def _evaluated(task: TaskRun, metadata: Mapping[str, Any]) -> ChangedTask:
-    """A task with new records, and all its values."""
-    estimates = evaluate(task.records, task.measures)
-    counts = readings_metadata(task.records)
-    version = {"version": task.benchmark.version}
-    return ChangedTask(
-        replace(task, reported=estimates), estimates, {**metadata, **counts, **version}
-    )
+        scored = score_again(saved_run, scorer_choice)
+        results = write_run(saved_run, scored.tasks, partial_folder)
+    return _Scored(results, folder, scored.remarks)

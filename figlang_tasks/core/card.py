@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias, TypedDict
 
 from figlang_tasks.core.data_id import DataId
-from figlang_tasks.core.record import Document, Record
+from figlang_tasks.core.record import Record, RowIfKnown
 
 Texts: TypeAlias = list[tuple[str, Any]]
 """Texts with their names; the page leaves out those that are None or empty."""
@@ -136,7 +136,7 @@ def outcome(is_right: bool, is_answered: bool = True, otherwise: str = WRONG) ->
     return RIGHT if is_right else otherwise
 
 
-def plain_card(data: DataId, records: Sequence[Record], document: Document) -> Card:
+def plain_card(data: DataId, records: Sequence[Record], document: RowIfKnown) -> Card:
     """The card of a row with its texts, its gold label and its picture.
 
     For benchmarks that show nothing else. They all take the same arguments.

@@ -12,13 +12,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from figlang_tasks.core.record import Document, Record
+from figlang_tasks.core.record import Record, RowIfKnown
 
 YES_OR_NO: Final = {"Yes": "", "No": ""}
 """The options of a question that is answered by one of these words."""
 
 
-def yes_or_no(record: Record, document: Document) -> Mapping[str, str]:
+def yes_or_no(record: Record, document: RowIfKnown) -> Mapping[str, str]:
     """The options Yes and No, whatever the row."""
     return YES_OR_NO
 
@@ -48,7 +48,7 @@ class Choice:
     """
 
     question: str
-    options: Callable[[Record, Document], Mapping[str, str]]
+    options: Callable[[Record, RowIfKnown], Mapping[str, str]]
     fields: Callable[[Record, str], Mapping[str, object]]
     needs_document: bool = False
     answer_in: Callable[[str], str] = whole_output

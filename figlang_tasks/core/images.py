@@ -8,6 +8,7 @@ import os
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -30,6 +31,12 @@ For some other formats (EPS), Pillow would start another program.
 ImageCell: TypeAlias = Mapping[str, Any] | None
 """An undecoded ``datasets.Image``: ``bytes`` of the picture, or its ``path``; None for no picture.
 """
+
+_STORED = "figlang_stored_picture"
+"""The attribute of a decoded picture with its `StoredPicture`."""
+
+_SUFFIXES: Mapping[str | None, str] = {"PNG": ".png", "JPEG": ".jpg"}
+"""The suffix of a file, by its format, for the formats that every reader of pictures takes."""
 
 _TURNS: Mapping[int, Image.Transpose] = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -54,6 +61,19 @@ _LOCK = threading.Lock()
 # What Pillow was set to when each thread began that is reading a picture now. Its length counts
 # these threads.
 _settings_before: list[bool] = []
+
+
+@dataclass(frozen=True)
+class StoredPicture:
+    """Where the data has a picture: in a file, or as bytes inside of a table or a zip.
+
+    Attributes:
+        file: the file; None if the picture has none of its own.
+        content: the bytes; None if they have not been kept, because the file has them.
+    """
+
+    file: Path | None
+    content: bytes | None
 
 
 def check(cell: ImageCell, location: str, dataset: str | None = None) -> None:
@@ -103,10 +123,49 @@ def decode(cell: ImageCell, location: str, dataset: str | None = None) -> Image.
     """The picture as RGB, upright (EXIF orientation applied) and on white where it is transparent.
 
     An animation gives its first frame. Grey values of 16 bits are scaled to 8. Arguments and errors
-    are those of `check`.
+    are those of `check`. `stored_picture` tells where the picture is from.
     """
     content, file = _content(cell, location, dataset)
-    return _decoded(content, file, location)
+    picture = _decoded(content, file, location)
+    # An attribute, since Pillow compares and pickles `Image.info`. Copies do not have it.
+    setattr(picture, _STORED, StoredPicture(file, content if file is None else None))
+    return picture
+
+
+def stored_picture(picture: Image.Image) -> StoredPicture | None:
+    """Where the data has a picture of `decode`; None for one that a task has drawn or changed."""
+    stored: StoredPicture | None = getattr(picture, _STORED, None)
+    return stored
+
+
+def encode(picture: Image.Image) -> tuple[bytes, str]:
+    """The content and the suffix (``.png``) of a file with a picture that a model is shown.
+
+    A PNG or JPEG of the data stays as it is, byte for byte. If a plain reader would show it
+    otherwise (turned by its EXIF, transparent), or if it has another format, or if a task has drawn
+    it, the file is a PNG of its pixels.
+
+    Args:
+        picture: as RGB, of `decode` or drawn.
+
+    Raises:
+        DataError: the file of the picture was changed or removed after it was decoded.
+    """
+    stored = stored_picture(picture)
+    if stored is not None:
+        content = stored.content
+        if content is None:
+            assert stored.file is not None, "a stored picture has a file or its bytes"
+            content = read_bytes(stored.file, "a prompt")
+        with _opened(content, stored.file, "a prompt") as image:
+            suffix = _SUFFIXES.get(image.format)
+            plain = image.convert("RGB")
+        is_shown_as_it_is = plain.size == picture.size and plain.tobytes() == picture.tobytes()
+        if suffix is not None and is_shown_as_it_is:
+            return content, suffix
+    stream = io.BytesIO()
+    picture.save(stream, "PNG")
+    return stream.getvalue(), ".png"
 
 
 def decode_file(file: Path, location: str) -> Image.Image:

@@ -19,7 +19,7 @@ Row: TypeAlias = Mapping[str, Any]
 Record: TypeAlias = Mapping[str, Any]
 """A record of any kind of task, in code that serves several kinds."""
 
-Document: TypeAlias = Row | None
+RowIfKnown: TypeAlias = Row | None
 """The row that a record is of; None where the row is not at hand."""
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from figlang_tasks.core.card import Answer, Card, Texts, clip, plain_answer, plain_card
-from figlang_tasks.core.record import Document
+from figlang_tasks.core.record import RowIfKnown
 from figlang_tasks.results.task_run import TaskRun, outputs
 from figlang_tasks.scoring.readings import is_unread
 
@@ -23,7 +23,7 @@ def card_id(sample: Sample) -> str:
     return str(record["id"])
 
 
-def make_card(task: TaskRun, samples: Sequence[Sample], document: Document) -> Card:
+def make_card(task: TaskRun, samples: Sequence[Sample], document: RowIfKnown) -> Card:
     """Make the card of a row (its question, gold answer and pictures), without answers of models.
 
     Args:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from figlang_tasks.core.hub import downloading_nothing
 from figlang_tasks.results.task_run import TaskRun
@@ -24,6 +24,22 @@ class ScoredTask(NamedTuple):
 
     task: TaskRun
     metadata: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class ScorerChoice:
+    """The scorer of explanations that a user chose, and how it computes.
+
+    Attributes:
+        name: of the scorer; None takes the paper's, if its weights are on this machine; ``off``
+            takes none.
+        device: where it computes: ``auto``, ``cpu``, ``cuda:1``.
+        dtype: the format of its numbers.
+    """
+
+    name: str | None = None
+    device: str = "auto"
+    dtype: Literal["fp32", "fast"] = "fp32"
 
 
 def score_explanations(task: TaskRun, scorer: Scorer) -> ScoredTask:
@@ -53,20 +69,15 @@ def score_explanations(task: TaskRun, scorer: Scorer) -> ScoredTask:
     return ScoredTask(scored_task, metadata)
 
 
-def scorer_for(
-    task: TaskRun, name: str | None, *, task_scorer: str | None = None, device: str, dtype: Any
-) -> tuple[Scorer | None, str]:
+def scorer_for(task: TaskRun, choice: ScorerChoice) -> tuple[Scorer | None, str]:
     """The scorer of a task's explanations, and why there is none: "" if there is one.
 
-    A scorer that the user names is downloaded if need be. That of the task, or else the paper's, is
-    taken if its weights are on this machine.
+    A scorer that the user names is downloaded if need be. That of the task is taken if its
+    weights are on this machine.
 
     Args:
         task: one that has explanations.
-        name: of the scorer; None takes that of the task or the paper; ``off`` takes none.
-        task_scorer: the scorer that the task file names; None if it names none.
-        device: where it computes.
-        dtype: the format of its numbers.
+        choice: that of the user.
 
     Raises:
         WeightsError: the weights of a scorer that the user named are not available.
@@ -74,23 +85,24 @@ def scorer_for(
     """
     from figlang_tasks.metrics.explanation import WeightsError, get_scorer
 
-    if name == explanations.OFF:
+    if choice.name == explanations.OFF:
         return None, "explanations have no scores (--scorer off)"
-    if name is not None:
-        return get_scorer(name, device=device, dtype=dtype), ""
-    default_scorer = task_scorer or _default_scorer(task)
+    if choice.name is not None:
+        return get_scorer(choice.name, device=choice.device, dtype=choice.dtype), ""
+    default_scorer = _default_scorer(task)
     try:
         with downloading_nothing():
-            return get_scorer(default_scorer, device=device, dtype=dtype), ""
+            return get_scorer(default_scorer, device=choice.device, dtype=choice.dtype), ""
     except WeightsError:
         return None, (
             f"explanations have no scores, because the weights of {default_scorer} are not here:"
-            f" add them with --scorer {default_scorer}, which downloads the weights (figlang doctor"
-            " says how large they are)"
+            f" add scores with --scorer {default_scorer}, which downloads the weights (figlang"
+            " doctor says how large they are)"
         )
 
 
 def _default_scorer(task: TaskRun) -> str:
-    """The scorer that the records or the request of a task name, else that of the paper."""
+    """The scorer that the task file or the request names, else that of the paper."""
+    options = task.config.get("lmms_eval_specific_kwargs") or {}
     requested = task.records[0].get("scorer") if task.records else None
-    return requested or explanations.default_scorer(task.data.dataset)
+    return options.get("scorer") or requested or explanations.default_scorer(task.data.dataset)

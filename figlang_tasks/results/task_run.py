@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from figlang_tasks.core.errors import RunError
 from figlang_tasks.core.hub import USER_ROWS
 from figlang_tasks.core.request import Request
 from figlang_tasks.core.text import listing
+from figlang_tasks.core.whole_paths import new_folder
 from figlang_tasks.results.contradictions import find_contradictions
 from figlang_tasks.results.measures import MetricScope, statistics_by_metric_scope
 from figlang_tasks.results.published import RunConditions
@@ -27,6 +29,8 @@ from figlang_tasks.scoring.output_warnings import output_warnings
 from figlang_tasks.scoring.read_by_model import with_read_by_model
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from figlang_tasks.metrics.significance import Statistic
 
 Sample: TypeAlias = Mapping[str, Any]
@@ -296,6 +300,32 @@ class Run:
                 reason += f" in {listing(tasks)}"
             reasons.append(reason)
         return ", ".join(reasons) or None
+
+    @property
+    def estimates(self) -> dict[str, Estimates]:
+        """The estimates of each task by its name: by metric, then by scope."""
+        return {name: task.estimates for name, task in self.tasks.items()}
+
+    def table(self) -> pd.DataFrame:
+        """A DataFrame of all numbers of the run (`figlang_tasks.table`)."""
+        from figlang_tasks.results.frame import estimates_frame
+
+        return estimates_frame([(self.name, self.estimates)])
+
+    def save(self, folder: str | os.PathLike[str]) -> Path:
+        """Write the run into a new folder, in the form of the harness; return the folder.
+
+        All commands take it: ``figlang compare``, ``report``, ``submit``, ``judge``.
+
+        Raises:
+            FigLangError: the folder is not empty.
+        """
+        from figlang_tasks.results.writing import save_run
+
+        path = Path(folder)
+        with new_folder(path) as partial_folder:
+            save_run(self, partial_folder)
+        return path
 
 
 def outputs(sample: Sample) -> list[str]:

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from figlang_tasks.core.card import OPEN, Answer, Card, Texts, clip, outcome
 from figlang_tasks.core.data_id import DataId
-from figlang_tasks.core.record import Document, Record
+from figlang_tasks.core.record import Record, RowIfKnown
 from figlang_tasks.scoring.explained import LABEL_NAMES
 
 
-def card(data: DataId, records: Sequence[Record], document: Document) -> Card:
+def card(data: DataId, records: Sequence[Record], document: RowIfKnown) -> Card:
     """The card of a row: its texts, the gold label and the reference explanation.
 
     Args:

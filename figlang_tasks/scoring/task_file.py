@@ -12,13 +12,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from figlang_tasks.core import task_files
 from figlang_tasks.core.benchmark import PACKAGE, Benchmark, parse_request
-from figlang_tasks.core.blocks import DEFAULT, OPTIONS
+from figlang_tasks.core.blocks import DEFAULT, OPTIONS, SETTINGS
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import FigLangError
+from figlang_tasks.core.prompting import ChatTurn, user_turn
 from figlang_tasks.core.request import Request
 from figlang_tasks.core.task_files import ALL_TASKS, TaskConfig
 from figlang_tasks.core.text import did_you_mean, listing
@@ -27,6 +29,7 @@ from figlang_tasks.scoring.task import Document, Task
 
 if TYPE_CHECKING:
     import datasets
+    from PIL import Image
 
 _OURS = "figlang_tasks."
 """How the names of our functions begin in task files."""
@@ -85,6 +88,21 @@ class TaskFile:
         return {**outside_of_blocks, **for_every_model}
 
     @property
+    def settings(self) -> dict[str, Any]:
+        """The settings of generation that the file has for a model which answers in words.
+
+        What depends on the backend is not among them (`figlang_tasks.harness.backend_settings`).
+        """
+        blocks = self.config.get(SETTINGS) or {}
+        return {**(self.config.get("generation_kwargs") or {}), **(blocks.get(DEFAULT) or {})}
+
+    @property
+    def asks_for_scores_alone(self) -> bool:
+        """Whether the file has settings for models that give scores, and none for words."""
+        blocks = self.config.get(SETTINGS) or {}
+        return bool(blocks) and DEFAULT not in blocks
+
+    @property
     def has_two_rounds(self) -> bool:
         """Whether a model is asked twice, and the output is a JSON object of both answers."""
         return self.config.get("output_type") == "generate_until_agentic"
@@ -106,6 +124,37 @@ class TaskFile:
     def prompt(self, document: Document) -> str:
         """The prompt of a document as one text, as the harness saves it."""
         return str(self.function("doc_to_text")(document, self.options))
+
+    def messages(self, document: Document) -> list[ChatTurn]:
+        """The prompt of a document as chat turns with decoded pictures, as the harness sends it.
+
+        Args:
+            document: with its pictures, as `Benchmark.documents` has it.
+        """
+        if self.config.get("doc_to_messages") is not None:
+            turns: list[ChatTurn] = self.function("doc_to_messages")(document, self.options)
+            return turns
+        # The harness then puts the pictures before the text.
+        pictures: list[Image.Image] = []
+        if self.config.get("doc_to_visual") is not None:
+            pictures = self.function("doc_to_visual")(document, self.options)
+        return [user_turn(pictures, self.prompt(document))]
+
+    def picture_file(self, document: Document) -> Path | None:
+        """The file of the one picture that a document has as bytes; None if it has no file.
+
+        The module ``tasks`` of a benchmark may declare the function ``picture_file``.
+        """
+        declared = getattr(self._tasks_module, "picture_file", None)
+        if declared is None:
+            return None
+        file: Path = declared(document)
+        return file
+
+    @property
+    def _tasks_module(self) -> ModuleType:
+        """The module ``tasks`` of the benchmark."""
+        return import_module(f"{PACKAGE}.{self.benchmark.name}.tasks")
 
     def function(self, key: str) -> Callable[..., Any]:
         """A function that the file names, ``doc_to_text`` for example.
@@ -135,12 +184,14 @@ class TaskFile:
             known_prompt = (prompts or {}).get(document["id"])
             return self.prompt(document) if known_prompt is None else known_prompt
 
+        # What is left out at 0 is no key of a sample in the harness's files either.
+        metrics = [measure.name for measure in self.kind.measures.in_table if not measure.omit_zero]
         return AnswerJudge.of(
-            [import_module(f"{PACKAGE}.{self.benchmark.name}.tasks")],
+            [self._tasks_module],
             process_results=self.function("process_results"),
             doc_to_text=prompt_of,
             task_kind=self.kind,
-            metrics=[measure.name for measure in self.kind.measures.in_table],
+            metrics=metrics,
         )
 
 

@@ -89,12 +89,15 @@ class BertScore(PairModel):
         self._layer = layer
 
     def _compute(self, pairs: set[Pair]) -> Iterator[Mapping[Pair, float]]:
-        """Yield the scores of all pairs, a chunk of similar length at a time."""
+        """Yield the scores of all pairs in parts, each by (reference, candidate).
+
+        First come the pairs with an empty text, which score 0, then chunks of similar length.
+        """
         texts = list(_texts_of(pairs))
         ids = dict(zip(texts, self.token_ids(texts), strict=True))
-        # Besides [CLS] and [SEP], both texts have a token.
-        comparable = [pair for pair in pairs if all(len(ids[text]) > 2 for text in pair)]
-        yield dict.fromkeys(pairs - set(comparable), 0.0)
+        # A text is empty if it has no token besides [CLS] and [SEP].
+        pairs_to_match = [pair for pair in pairs if all(len(ids[text]) > 2 for text in pair)]
+        yield dict.fromkeys(pairs - set(pairs_to_match), 0.0)
 
         def longest_first(pair: Pair) -> tuple[int, str, int, str]:
             """The sort key of a pair, by which all pairs of a reference stand together."""
@@ -102,8 +105,9 @@ class BertScore(PairModel):
             return -len(ids[reference]), reference, -len(ids[candidate]), candidate
 
         # The longest first, so that trouble with the memory shows at once.
-        for chunk in self._chunks(sorted(comparable, key=longest_first), ids):
-            yield self._match(chunk, ids, self._vectors(chunk, ids))
+        for chunk in self._chunks(sorted(pairs_to_match, key=longest_first), ids):
+            vectors = self._vectors(chunk, ids)
+            yield self._match(chunk, ids, vectors)
 
     def _chunks(
         self, pairs: Sequence[Pair], ids: Mapping[str, Sequence[int]]
@@ -125,12 +129,12 @@ class BertScore(PairModel):
             texts_by_reference.setdefault(pair[0], set()).update(pair)
 
         chunk: list[Pair] = []
-        chunk_texts: set[str] = set()
-        tokens = 0
+        chunk_texts: set[str] = set()  # the texts of the chunk: each counts once
+        tokens = 0  # those of `chunk_texts`
         for pair in pairs:
             reference = pair[0]
             new_texts = set(pair) - chunk_texts
-            # At the first pair of a reference, all its pairs must fit.
+            # At the first pair of a reference, all its pairs must fit; later, the pair alone.
             is_same_reference = bool(chunk) and chunk[-1][0] == reference
             needed_texts = (
                 new_texts if is_same_reference else texts_by_reference[reference] - chunk_texts
@@ -140,7 +144,7 @@ class BertScore(PairModel):
                 chunk = []
                 chunk_texts = set()
                 tokens = 0
-                new_texts = set(pair)
+                new_texts = set(pair)  # in the new chunk both texts are new
             chunk.append(pair)
             chunk_texts |= new_texts
             tokens += sum(len(ids[text]) for text in new_texts)
@@ -186,7 +190,14 @@ class BertScore(PairModel):
         ids: Mapping[str, Sequence[int]],
         vectors: Mapping[str, torch.Tensor],
     ) -> dict[Pair, float]:
-        """BERTScore F1 of the pairs of a chunk, by greedy matching of their vectors."""
+        """BERTScore F1 of the pairs of a chunk, by greedy matching of their vectors.
+
+        Args:
+            chunk: the pairs, in any order.
+            ids: the tokens of each text, by text.
+            vectors: the unit vectors of its tokens, [tokens, width], by text.
+        """
+        # Batches take the longest first; a pair is as long as the longer one of its texts.
         lengths = [max(len(ids[text]) for text in pair) for pair in chunk]
         order = sorted(range(len(chunk)), key=lambda index: (-lengths[index], index))
         sorted_pairs = [chunk[index] for index in order]
@@ -211,14 +222,15 @@ class BertScore(PairModel):
     ) -> _Side:
         """The references, or the candidates, of a batch, padded to equal length."""
         device = self.runner.device
-        width = padded(max(len(ids[text]) for text in texts))
+        length = padded(max(len(ids[text]) for text in texts))
         padded_vectors: list[torch.Tensor] = []
         ones: list[list[int]] = []
         token_weights: list[list[int]] = []
         weightless = (self._tokenizer.cls_token_id, self._tokenizer.sep_token_id)
         for text in texts:
             tokens = ids[text]
-            padding = (0, 0, 0, width - len(tokens))  # none in a vector, zeros behind the last
+            # From the last dimension on: no more numbers in a vector, vectors of zeros at the end.
+            padding = (0, 0, 0, length - len(tokens))
             padded_vectors.append(pad(vectors[text].to(device), padding))
             ones.append([1] * len(tokens))
             token_weights.append([int(token not in weightless) for token in tokens])

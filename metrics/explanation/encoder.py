@@ -217,16 +217,21 @@ class Layer(nn.Module):
         """
         heads, texts, length = key.shape[:3]
         row = 2 * length - 1  # the relative positions of two tokens of a text
-        # Content, positions, and the strides from one query and from one key to the next.
+        # Queries against the positions of keys, then keys against those of queries: content,
+        # positions, and the strides from one query and from one key to the next.
         for content, positions, strides in (
             (query, self.position_keys, (row - 1, 1)),
             (key, self.position_queries, (1, row - 1)),
         ):
-            if positions is None:
+            if positions is None:  # a model without positions of this kind
                 continue
+            # The positions of the longest text are there; those of this length are the middle.
             start = positions.shape[1] // 2 + 1 - length
             positions_of_text = positions[:, start : start + row]
+            # [heads, texts * tokens, row]: each token of the content with each position
             terms = by_head(content.flatten(1, 2), positions_of_text, self.kernel)
+            # Of the row of a token only `length` positions occur, one place further to the left for
+            # each token: a view picks them (see the docstring of the module).
             yield terms.as_strided(
                 (heads, texts, length, length),
                 (texts * length * row, length * row, *strides),
@@ -309,7 +314,7 @@ class Encoder(nn.Module):
         groups: list[Group] = [(ids.shape[0], ids.shape[1])]
         key_mask: torch.Tensor | None = None
         is_token: torch.Tensor | None = None  # where padding is dropped: which places are tokens
-        if not bool(mask.all()):
+        if not bool(mask.all()):  # there is padding: drop it, or else give it no weight
             if x.device.type == "cpu" and x.dtype == torch.float32:
                 is_token = mask.flatten().bool()
                 x = x[is_token]
@@ -326,7 +331,7 @@ class Encoder(nn.Module):
             x = layer(x, groups, key_mask, self.first and is_last)
         if self.first:
             return x
-        if is_token is not None:
+        if is_token is not None:  # zeros where padding was dropped, so that the shape fits again
             x = x.new_zeros(len(is_token), x.shape[1]).index_put_((is_token,), x)
         return x.unflatten(0, ids.shape)
 

@@ -65,6 +65,8 @@ class Linear(nn.Module):
             with_gelu: whether GELU is applied; not together with `add`.
         """
         if self._packed is not None:
+            # torch.compile's own operation: input, weight, bias, what is applied to the product,
+            # its arguments, its variant. ``binary`` takes a second tensor, which "add" adds.
             pointwise = torch.ops.mkldnn._linear_pointwise
             if add is not None:
                 return pointwise.binary(x, add, self._packed, self.bias, "add")
@@ -108,7 +110,7 @@ def kernels(dtype: torch.dtype) -> list[str]:
 
 
 def choices(dtype: torch.dtype) -> list[str]:
-    """The kernels that `choose` may return for weights of a dtype."""
+    """The kernels that `choose` may return for weights of a dtype: libraries, or `FLOAT32`."""
     if dtype == torch.float32:
         return kernels(dtype)
     return [*kernels(dtype), FLOAT32]
@@ -118,7 +120,10 @@ def choices(dtype: torch.dtype) -> list[str]:
 def choose(dtype: torch.dtype) -> str:
     """The quickest kernel for linear layers with weights of a dtype on this CPU.
 
-    It is timed once, and kept in the folder of the cache.
+    It is timed once on a machine, and kept in ``kernels.json`` in the folder of the cache.
+
+    Returns:
+        One of `choices`.
     """
     candidates = choices(dtype)
     if len(candidates) == 1:
@@ -207,6 +212,7 @@ def _cpu() -> str:
     """The processor's name, with the instructions that torch uses on it."""
     info = Path("/proc/cpuinfo")
     info_lines = info.read_text().splitlines() if info.exists() else []
+    # "model name\t: Intel ..." and "model\t\t: 85": the tab keeps the two apart.
     fields = ("model name", "model\t", "cpu family")
     names: set[str] = set()
     for line in info_lines:

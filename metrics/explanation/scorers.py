@@ -5,19 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from .. import __version__
+from ..array_types import Floats
 from .cache import open_cache
 from .weights import Weights, locate
 
 if TYPE_CHECKING:  # they import torch, which takes seconds
     from .compute import DType, PairModel
 
-Floats: TypeAlias = npt.NDArray[np.float64]
 
 DEBERTA_XLARGE_MNLI = Weights(
     "microsoft/deberta-xlarge-mnli", "5b07a9086c1dbb79981ff7b05b4d1ad83b3af51c"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from option_choices import (
+from text_readers import (
     ANGLES,
     CAPTIONS,
     FOUR,

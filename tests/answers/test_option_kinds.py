@@ -3,18 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from option_choices import (
-    FIVE,
-    FOUR,
-    NUMBERS,
-    PICTURES,
-    PLATE,
-    STORM,
-    THREE,
-    TWO,
-    UNREAD,
-    name_read,
-)
+from text_readers import FIVE, FOUR, NUMBERS, PICTURES, PLATE, STORM, THREE, TWO, UNREAD, name_read
 
 from figlang_tasks.answers.choices import Choices
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from option_choices import FOUR, NUMBERS, PICTURES, UNREAD, name_read
+from text_readers import FOUR, NUMBERS, PICTURES, UNREAD, name_read
 
 from figlang_tasks.answers.choices import Choices
 

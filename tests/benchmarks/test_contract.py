@@ -12,11 +12,10 @@ from typing import Any
 import demo_runs
 import lm_eval
 import pytest
-import tiny_encoders
-from demo_runs import DEMO, mini_tasks
+import tiny_models
+from demo_runs import DEMO, AnswersByDocument, mini_tasks
 from lm_eval.tasks import TaskManager
 from lm_eval.tasks._yaml_loader import load_yaml
-from lm_eval_models import Again
 from lmms_eval import utils
 from lmms_eval.tasks import get_task_dict
 from PIL import Image
@@ -95,7 +94,7 @@ def test_no_output_stops_the_judging(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [*TASKS, *(name for name in demo_runs.OWN_TASKS if name != "mini_sg")]
+    "name", [*TASKS, *(name for name in demo_runs.MINI_TASKS if name != "mini_sg")]
 )
 def test_chat_and_simple_prompts_ask_the_same(name: str) -> None:
     """The text is one; where it marks the places of pictures they stand there, else before it."""
@@ -192,7 +191,7 @@ def by_clip(checkpoint: Path) -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_encoders.write("clip", tmp_path_factory.mktemp("clip"))
+    return tiny_models.write_encoder("clip", tmp_path_factory.mktemp("clip"))
 
 
 @pytest.mark.parametrize("name", BY_SCORE)
@@ -248,7 +247,7 @@ def test_a_task_of_lm_eval_asks_and_counts_as_its_namesake(path: Path) -> None:
 def test_the_same_answers_give_the_same_numbers_in_lm_eval(name: str) -> None:
     ours = by_chance()
     results = lm_eval.simple_evaluate(
-        model=Again(demo_runs.answers(ours, name)),
+        model=AnswersByDocument(demo_runs.answers(ours, name)),
         tasks=[name],
         task_manager=TaskManager(include_path=str(TEXT_TASKS), include_defaults=False),
         bootstrap_iters=0,

@@ -5,14 +5,15 @@ The faults of a benchmark are in ``NAME/faults.yaml``. Its head says:
 - ``dataset``: the folder in which files are changed;
 - ``valid``: its files without faults, each a list of rows for a JSON Lines file; a small picture is
   drawn for every value of a row that ends in ``.png``;
-- ``support``, in place of ``valid``: a module of ``tests/support`` whose ``valid(folder, **with)``
-  writes data without faults;
+- ``support``, in place of ``valid``: a function in a module of ``tests/support``, as
+  ``irfl_release.write_valid_irfl``; called with a folder and the arguments of ``with``, it writes
+  data without faults;
 - ``faults``: a list; each key of a fault may also stand in the head, for those that do not have it.
 
 A fault says what is changed in the valid data, what is asked for, and which words the message must
 have:
 
-- ``with``: the arguments of ``valid``, for data of another kind;
+- ``with``: the arguments of the function in ``support``, for data of another kind;
 - ``file``: below the folder of the dataset; JSON Lines, a JSON list, CSV, TSV or Parquet;
 - ``row``: one of its rows, from 1, with ``set`` (values by field; ``a.0.b`` is one inside a list),
   ``without`` (fields, taken out) or ``line`` (a text in the place of the line); with ``row: null``,
@@ -32,10 +33,10 @@ from __future__ import annotations
 import io
 import json
 import os
+import pkgutil
 import shutil
 from collections.abc import Callable
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -44,8 +45,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
-from drawings import drawing
-from run_and_check import preflight, report
+from rows_with_images import drawing
+from tasks_without_harness import check_data, check_task
 
 from figlang_tasks.core.benchmark import Benchmark, benchmarks
 from figlang_tasks.core.errors import FigLangError, PartMissing
@@ -71,7 +72,7 @@ def valid(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     @cache
     def write_by_support(support: str, arguments: str) -> Path:
         folder = tmp_path_factory.mktemp(support)
-        import_module(support).valid(folder, **json.loads(arguments))
+        pkgutil.resolve_name(support)(folder, **json.loads(arguments))
         return folder
 
     @cache
@@ -155,13 +156,13 @@ def test_the_check_passes_valid_data_and_finds_what_a_run_refuses(
 ) -> None:
     given = head(name)
     folder = written(given)
-    lines, faults = report(benchmarks()[name])
+    lines, faults = check_data(benchmarks()[name])
     assert (faults, lines[-1]) == ([], "no faults")
     first = next(
         each for each in ({**given, **fault} for fault in given["faults"]) if "set" in each
     )
     change(folder, first)
-    lines, faults = report(benchmarks()[name])
+    lines, faults = check_data(benchmarks()[name])
     assert any(first["says"] in fault for fault in faults) and lines[-1].endswith(" fault(s)")
 
 
@@ -171,7 +172,7 @@ def run(benchmark: Benchmark, fault: dict[str, Any]) -> None:
         benchmark.documents(request, check_images=True)
         return
     config = {"task": "mine", "dataset_name": str(request)}
-    preflight(config | {"lmms_eval_specific_kwargs": {"default": fault["options"]}})
+    check_task(config | {"lmms_eval_specific_kwargs": {"default": fault["options"]}})
 
 
 # --- what is changed ---

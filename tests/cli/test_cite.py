@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import commands
-import varied_runs
+import demo_runs
 import yaml
 
 import figlang_tasks
@@ -74,7 +74,7 @@ def save_partial_run(run: Path) -> dict[str, Any]:
 
     One of its prompts is for models that read all pictures first.
     """
-    shutil.copytree(varied_runs.strong(), run)
+    shutil.copytree(demo_runs.strong_run(), run)
     (results_file,) = run.glob("*_results.json")
     content: dict[str, Any] = json.loads(results_file.read_text(encoding="utf-8"))
     metadata = content["configs"]["figlang_mini_nykms_metaphor"]["metadata"]
@@ -91,7 +91,7 @@ def test_a_signature_says_what_the_numbers_depend_on(tmp_path: Path) -> None:
     result = cite(tmp_path / "run")
     assert result.exit_code == 0, result.output
     signatures = [line for line in result.stdout.splitlines() if line.startswith("%")]
-    assert len(signatures) == len(varied_runs.TASKS)
+    assert len(signatures) == len(demo_runs.VARIED_TASKS)
     for task in ("figlang_mini", "figlang_mini_irfl_detect_idiom", "figlang_mini_nykms_metaphor"):
         metadata = content["configs"][task]["metadata"]
         signature = (
@@ -113,7 +113,7 @@ def test_a_signature_says_what_the_numbers_depend_on(tmp_path: Path) -> None:
 
 
 def test_without_a_results_file_most_is_unknown(tmp_path: Path) -> None:
-    (samples_file,) = varied_runs.strong().glob("*_samples_figlang_mini_irfl_detect_idiom.jsonl")
+    (samples_file,) = demo_runs.strong_run().glob("*_samples_figlang_mini_irfl_detect_idiom.jsonl")
     shutil.copy(samples_file, tmp_path)
     signature = cite(tmp_path / samples_file.name).stdout.splitlines()[0]
     data = "figlang_mini_irfl/idiom-detection-task@"

@@ -11,8 +11,8 @@ from statistics import mean, stdev
 from typing import Any
 
 import commands
+import demo_runs
 import pytest
-import varied_runs
 from commands import cells
 
 from figlang_tasks.metrics.significance import holm
@@ -26,7 +26,7 @@ compare = partial(commands.figlang, "compare")
 @pytest.fixture
 def both() -> tuple[str, str]:
     """Two named runs, of which the second is better."""
-    return f"weak={varied_runs.weak()}", f"strong={varied_runs.strong()}"
+    return f"weak={demo_runs.weak_run()}", f"strong={demo_runs.strong_run()}"
 
 
 def only_file(folder: Path, pattern: str) -> Path:
@@ -113,7 +113,7 @@ def test_parts_that_overlap_are_said_to(both: tuple[str, str]) -> None:
 
 
 def test_latex_is_balanced_and_escaped(both: tuple[str, str], tmp_path: Path) -> None:
-    shutil.copytree(varied_runs.weak(), tmp_path / "again")
+    shutil.copytree(demo_runs.weak_run(), tmp_path / "again")
     special_name = "a_%&$#{}~^\\é"
     metrics = ("--metric", "f1@60", "--metric", "acc_muse")
     options = ("--task", "figlang_mini", "--format", "latex", "--resamples", "1000")
@@ -137,12 +137,12 @@ def test_latex_is_balanced_and_escaped(both: tuple[str, str], tmp_path: Path) ->
 
 def test_a_pattern_behind_a_name_stands_for_repeats(tmp_path: Path) -> None:
     accuracies = []
-    for seed, folder in enumerate((varied_runs.weak(), varied_runs.strong())):
+    for seed, folder in enumerate((demo_runs.weak_run(), demo_runs.strong_run())):
         (tmp_path / f"a_seed{seed}").symlink_to(folder)
         results = read_json(only_file(folder, "*_results.json"))["results"]
         accuracies.append(100 * results["figlang_mini"]["acc,none"])
     repeats = f"a={tmp_path / 'a_seed*'}"
-    single = f"b={shutil.copytree(varied_runs.strong(), tmp_path / 'b')}"
+    single = f"b={shutil.copytree(demo_runs.strong_run(), tmp_path / 'b')}"
     options = (*MINI, "--metric", "acc", "--overall")
     output = compare(repeats, single, *options).stdout
     mean_and_deviation = f"{mean(accuracies):.1f} ± {stdev(accuracies):.1f}"
@@ -155,7 +155,7 @@ def test_a_pattern_behind_a_name_stands_for_repeats(tmp_path: Path) -> None:
 def test_the_papers_rows_stand_beside_the_runs(tmp_path: Path) -> None:
     """The number of rows of this task was not published."""
     folders = []
-    for run in (varied_runs.weak(), varied_runs.strong()):
+    for run in (demo_runs.weak_run(), demo_runs.strong_run()):
         samples = only_file(run, "*_samples_figlang_mini_metaclue_retrieve_swap.jsonl")
         folder = tmp_path / run.name
         folder.mkdir()
@@ -182,7 +182,7 @@ def test_the_papers_rows_stand_beside_the_runs(tmp_path: Path) -> None:
 def test_warnings_stand_above_and_values_that_the_samples_contradict_are_not_shown(
     both: tuple[str, str], tmp_path: Path
 ) -> None:
-    shutil.copytree(varied_runs.strong(), tmp_path / "other")
+    shutil.copytree(demo_runs.strong_run(), tmp_path / "other")
     results_file = only_file(tmp_path / "other", "*_results.json")
     content = read_json(results_file)
     content["config"]["limit"] = 8

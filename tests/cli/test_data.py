@@ -11,11 +11,11 @@ from functools import partial
 from pathlib import Path
 
 import commands
-import irfl_hub
+import flute_rows
+import irfl_release
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import vflute_hub
 import warm
 from hub_server import HubServer
 
@@ -118,7 +118,7 @@ def test_open_data_is_downloaded_and_a_failure_stops_no_other_download(tmp_path:
     (tmp_path / "FLUTE").mkdir()
     (tmp_path / "FLUTE" / "train.jsonl").write_text('{"id": 1}\n')  # columns are missing
     with HubServer() as server:
-        commit = server.add_repo("lampent/IRFL", irfl_hub.valid(tmp_path))
+        commit = server.add_repo("lampent/IRFL", irfl_release.write_valid_irfl(tmp_path))
         add_contests(server, tmp_path / "contests")
         server.add_repo("ColumbiaNLP/FLUTE", tmp_path / "FLUTE")
         ended = figlang_with_hub(server, home, "data", "prefetch")
@@ -150,14 +150,14 @@ def test_open_data_is_downloaded_and_a_failure_stops_no_other_download(tmp_path:
 
 def test_gated_data_is_downloaded_where_it_is_named(tmp_path: Path) -> None:
     splits = {}
-    for split, count in vflute_hub.SPLIT_SIZES.items():
-        splits[split] = vflute_hub.synthetic_rows(split, count)
-    vflute_hub.write_vflute_repo(tmp_path / "V-FLUTE", splits, image_size=8)
+    for split, count in flute_rows.VFLUTE_SPLIT_SIZES.items():
+        splits[split] = flute_rows.invented_vflute_rows(split, count)
+    flute_rows.write_vflute_repo(tmp_path / "V-FLUTE", splits, image_size=8)
     with HubServer() as server:
         server.add_repo(
-            vflute_hub.REPO_ID,
+            flute_rows.VFLUTE_REPO_ID,
             tmp_path / "V-FLUTE",
-            commit=vflute_hub.REVISION,
+            commit=flute_rows.VFLUTE_REVISION,
             gated=True,
             granted_tokens={TOKEN},
         )
@@ -171,7 +171,7 @@ def test_gated_data_is_downloaded_where_it_is_named(tmp_path: Path) -> None:
         assert ended.returncode == 0, ended.stderr
         rows_by_split = dict(re.findall(r"V-FLUTE, (\w+): (\d+) rows", ended.stdout))
         assert rows_by_split == {"train": "4578", "validation": "726", "test": "723"}
-        assert ended.stdout.count(vflute_hub.REVISION) >= 3
+        assert ended.stdout.count(flute_rows.VFLUTE_REVISION) >= 3
         assert TOKEN not in ended.stdout + ended.stderr
 
 
@@ -221,14 +221,16 @@ def columns_of(lines: list[str], name: str) -> list[str]:
 
 
 def test_every_faulty_row_is_listed(tmp_path: Path) -> None:
-    rows = vflute_hub.synthetic_rows("test", 723)
-    vflute_hub.write_vflute_repo(tmp_path / "V-FLUTE", {"test": rows}, image_size=8)
+    rows = flute_rows.invented_vflute_rows("test", 723)
+    flute_rows.write_vflute_repo(tmp_path / "V-FLUTE", {"test": rows}, image_size=8)
     (path,) = (tmp_path / "V-FLUTE" / "data").glob("test-*.parquet")
     content = pq.read_table(path).to_pylist()
     content[7]["label"] = "neutral"
     content[9]["source_dataset"] = "newspaper"
     content[11]["image"]["bytes"] = content[11]["image"]["bytes"][:40]
-    pq.write_table(pa.Table.from_pylist(content, schema=vflute_hub.FEATURES.arrow_schema), path)
+    pq.write_table(
+        pa.Table.from_pylist(content, schema=flute_rows.VFLUTE_FEATURES.arrow_schema), path
+    )
     status, lines, _ = check("vflute", tmp_path)
     assert status == 1
     assert lines[-1] == "3 fault(s)"

@@ -9,7 +9,7 @@ from pathlib import Path
 import commands
 import pytest
 from filled_sheets import right_label, save_run, save_sheet, sheet_of
-from judge_server import MODEL, JudgeServer
+from openai_server import JUDGE_MODEL, JudgeServer
 
 figlang = partial(commands.figlang, "judge")
 done = partial(commands.done, "judge")
@@ -75,8 +75,8 @@ def test_a_language_model_joins(exported: list[Path], monkeypatch: pytest.Monkey
     with JudgeServer(lambda prompt, pictures: "I like both.") as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         monkeypatch.setenv("OPENAI_API_KEY", "none")
-        text = done("llm", sheet, "--model", MODEL, "-o", output)
-    assert text.startswith(f"LLM judge {MODEL}, prompt ")
+        text = done("llm", sheet, "--model", JUDGE_MODEL, "-o", output)
+    assert text.startswith(f"LLM judge {JUDGE_MODEL}, prompt ")
     assert "20 requests; unreadable answers: 20, failed" in text
 
 

@@ -9,7 +9,7 @@ import commands
 import pytest
 import warm
 from hub_server import HubServer
-from report_runs import lines_of, write_run
+from saved_runs import sample_lines, write_run
 
 from figlang_tasks import mini
 
@@ -23,7 +23,7 @@ refused = partial(commands.refused, "report")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A saved run of two tasks."""
     path = tmp_path_factory.mktemp("runs") / "my_model"
-    return write_run(path, {task: lines_of(task, 12) for task in TASKS})
+    return write_run(path, {task: sample_lines(task, 12) for task in TASKS})
 
 
 def test_a_report_is_written(run: Path, tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_a_report_is_written(run: Path, tmp_path: Path) -> None:
 
 
 def test_nothing_is_downloaded(tmp_path: Path) -> None:
-    samples = lines_of("figlang_mini", 2)
+    samples = sample_lines("figlang_mini", 2)
     for sample in samples:
         sample["sample"]["data"] = "V-FLUTE/test:0123456789ab"
         sample["sample"]["request"] = "V-FLUTE,split=test"

@@ -7,18 +7,18 @@ import shutil
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import demo_runs
 import pytest
-import varied_runs
 from commands import done, refused
+from demo_runs import SAMPLES_NAME, run_figlang_mini
 from flute_rows import write_lines
-from report_runs import lines_of
-from saved_samples import NAME, evaluated
+from saved_runs import sample_lines
 
 from figlang_tasks.metrics.explanation import get_scorer
 from figlang_tasks.metrics.explanation.weights import locate
 from figlang_tasks.results import runs
 
-RESULTS = NAME.replace("samples_figlang_mini.jsonl", "results.json")
+RESULTS = SAMPLES_NAME.replace("samples_figlang_mini.jsonl", "results.json")
 EMBEDDED = ("--scorer", "embedded")
 
 Sample: TypeAlias = dict[str, Any]
@@ -36,8 +36,8 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def samples_file(tmp_path: Path) -> Path:
     """What the harness wrote for the first 10 rows, in a run without a scorer."""
     (tmp_path / "run").mkdir()
-    path = tmp_path / "run" / NAME
-    path.write_bytes(b"".join(evaluated()[0].splitlines(keepends=True)[:10]))
+    path = tmp_path / "run" / SAMPLES_NAME
+    path.write_bytes(b"".join(run_figlang_mini()[0].splitlines(keepends=True)[:10]))
     return path
 
 
@@ -64,11 +64,11 @@ def names(folder: Path) -> set[str]:
 
 
 def test_the_new_run_equals_one_that_scores(samples_file: Path) -> None:
-    samples_file.write_bytes(evaluated()[0])
-    samples_with_scores, values_with_scores = evaluated("embedded")
+    samples_file.write_bytes(run_figlang_mini()[0])
+    samples_with_scores, values_with_scores = run_figlang_mini("embedded")
     output = done("score", samples_file, *EMBEDDED)
-    folder = samples_file.with_name(f"{samples_file.stem}_embedded")
-    assert (folder / NAME).read_bytes() == samples_with_scores
+    folder = samples_file.with_name(f"{samples_file.stem}_scored")
+    assert (folder / SAMPLES_NAME).read_bytes() == samples_with_scores
     task = runs.read(str(folder)).tasks["figlang_mini"]
     metrics_of_explanations = ["f1@0", "f1@53", "f1@60", "explanation_score"]
     assert list(task.reported) == [
@@ -85,8 +85,8 @@ def test_the_new_run_equals_one_that_scores(samples_file: Path) -> None:
     assert task.signature == get_scorer("embedded", cache=False).signature
     for text in ("| MuSE ", "f1@53", str(task.signature), f"written: {folder}"):
         assert text in output
-    assert names(samples_file.parent) == {NAME, folder.name}
-    assert names(folder) == {NAME, RESULTS}
+    assert names(samples_file.parent) == {SAMPLES_NAME, folder.name}
+    assert names(folder) == {SAMPLES_NAME, RESULTS}
 
 
 def without_errors(table: dict[str, Any]) -> dict[str, Any]:
@@ -102,9 +102,9 @@ def test_a_run_of_several_tasks_is_written_whole(tmp_path: Path) -> None:
     run = tmp_path / "model"
     run.mkdir()
     for task in tasks:
-        (samples_file,) = varied_runs.weak().glob(f"*_samples_{task}.jsonl")
+        (samples_file,) = demo_runs.weak_run().glob(f"*_samples_{task}.jsonl")
         shutil.copy(samples_file, run)
-    (results_file,) = varied_runs.weak().glob("*_results.json")
+    (results_file,) = demo_runs.weak_run().glob("*_results.json")
     results_with_scores = json.loads(results_file.read_text())
     results_without_scores = json.loads(results_file.read_text())
     results_without_scores["config"] = {**results_with_scores["config"], "limit": 8.0}
@@ -115,7 +115,7 @@ def test_a_run_of_several_tasks_is_written_whole(tmp_path: Path) -> None:
     (run / results_file.name).write_text(json.dumps(results_without_scores))
 
     done("score", run, *EMBEDDED)
-    folder = tmp_path / "model_embedded"
+    folder = tmp_path / "model_scored"
     assert names(folder) == names(run)
     for name in names(run) - {results_file.name}:
         assert_equal_but_for_digits_of_scores(read_samples(folder / name), read_samples(run / name))
@@ -137,20 +137,19 @@ def test_a_run_of_several_tasks_is_written_whole(tmp_path: Path) -> None:
 
 
 def test_texts_of_all_kinds(samples_file: Path) -> None:
-    texts = [None, " \n", "half a pair \ud800 of surrogates", "\x00\u2028\x85<b>", "🫖 茶"]
-    samples = read_samples(samples_file)[: len(texts)]
-    for sample, text in zip(samples, texts, strict=True):
-        sample["sample"]["explanation"] = text
-        sample["filtered_resps"] = text
+    outputs = [None, " \n", "half a pair \ud800 of surrogates", "\x00\u2028\x85<b>", "🫖 茶"]
+    samples = read_samples(samples_file)[: len(outputs)]
+    for sample, output in zip(samples, outputs, strict=True):
+        sample["filtered_resps"] = output
     write_lines(samples_file, samples)
     done("score", samples_file, *EMBEDDED, "-o", samples_file.parent / "new")
-    written_file = samples_file.parent / "new" / NAME
+    written_file = samples_file.parent / "new" / SAMPLES_NAME
     scored_samples = read_samples(written_file)
-    has_score = []
-    for sample in scored_samples:
-        has_score.append(sample["sample"].pop("explanation_scores")["mean"] > 0)
-    assert has_score == [False, False, True, True, True]
-    assert scored_samples == samples
+    assert [sample["filtered_resps"] for sample in scored_samples] == outputs
+    records = [sample["sample"] for sample in scored_samples]
+    assert [record["explanation"] for record in records] == [None, "", *outputs[2:]]
+    means = [record["explanation_scores"]["mean"] for record in records]
+    assert [mean > 0 for mean in means] == [False, False, True, True, True]
     assert b"\\ud800" in written_file.read_bytes()
     assert "🫖 茶".encode() in written_file.read_bytes()
 
@@ -176,12 +175,12 @@ def test_a_failure_is_one_line(
     line = refused("score", samples_file, *options)
     assert line.startswith("figlang: ")
     assert message in line
-    assert names(samples_file.parent) == {NAME}
+    assert names(samples_file.parent) == {SAMPLES_NAME}
 
 
 def save_flute_samples(path: Path, **changes: Any) -> Path:
     """Save samples of FLUTE, with changes in the last record."""
-    samples = lines_of("figlang_mini_flute")
+    samples = sample_lines("figlang_mini_flute")
     samples[-1]["sample"] |= changes
     return write_lines(path, samples)
 
@@ -189,13 +188,14 @@ def save_flute_samples(path: Path, **changes: Any) -> Path:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"reference": None}, " has no gold, reference and explanation"),
-        ({"explanation": 7}, " has an explanation that is no text"),
+        ({"id": "no row", "reference": None}, " has no gold, reference and explanation"),
+        ({"id": "no row", "explanation": 7}, " has an explanation that is no text"),
     ],
 )
 def test_a_row_that_cannot_be_scored_is_named(
     changes: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
+    """A record is taken as it was saved only where the data of its run is not here."""
     path = save_flute_samples(tmp_path / "samples_flute.jsonl", **changes)
     line = refused("score", path, *EMBEDDED)
     assert "samples_flute.jsonl has a record that is not as the task flute writes it" in line
@@ -204,14 +204,24 @@ def test_a_row_that_cannot_be_scored_is_named(
 
 
 @pytest.mark.parametrize(
-    ("task", "model"), [("figlang_mini", "xlarge-mnli"), ("flute", "deberta-large-mnli")]
+    ("task", "scorer", "model"),
+    [("figlang_mini", "vflute25", "xlarge-mnli"), ("flute", "flute22", "deberta-large-mnli")],
 )
 def test_by_default_the_papers_scorer_is_used(
-    task: str, model: str, samples_file: Path, monkeypatch: pytest.MonkeyPatch
+    task: str, scorer: str, model: str, samples_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", str(samples_file.parent))
     locate.cache_clear()
-    save_flute_samples(samples_file.with_name("2026-01-02T03-04-05_samples_flute.jsonl"))
+    flute_file = save_flute_samples(
+        samples_file.with_name("2026-01-02T03-04-05_samples_flute.jsonl")
+    )
+    flute_samples = read_samples(flute_file)
+    for sample in flute_samples:
+        # Rows of the mini data name a scorer; these are taken as they were saved.
+        del sample["sample"]["scorer"]
+        sample["sample"]["id"] = f"no row {sample['doc_id']}"
+    write_lines(flute_file, flute_samples)
     (path,) = samples_file.parent.glob(f"*_samples_{task}.jsonl")
-    assert model in refused("score", path)
+    assert f"the weights of {scorer} are not here" in refused("score", path)
+    assert model in refused("score", path, "--scorer", scorer)

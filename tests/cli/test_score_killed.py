@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import warm
 from commands import done
-from saved_samples import evaluated
+from demo_runs import run_figlang_mini
 
 from figlang_tasks.metrics.explanation import compute
 
@@ -41,7 +41,7 @@ def stored_scores(cache: Path) -> dict[str, int]:
 
 def many_samples() -> str:
     """The lines of a samples file of many rows, each with an explanation of its own."""
-    first_line = evaluated()[0].split(b"\n")[0]
+    first_line = run_figlang_mini()[0].split(b"\n")[0]
     pattern = json.loads(first_line)
     del pattern["input_media"]
     lines = []

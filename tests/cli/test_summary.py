@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import pytest
 from commands import cells
-from demo_runs import Says, estimates, evaluate, mini_tasks
+from demo_runs import FixedAnswers, estimates, evaluate, mini_tasks
 
 from figlang_tasks.cli.summary import next_commands, summary_table
 from figlang_tasks.scoring import OVERALL, Estimate, Estimates, to_json
@@ -292,7 +292,7 @@ def test_a_warning_about_unread_answers_comes_with_the_command_that_reads_them(
 )
 def test_a_language_model_is_offered_for_a_choice_alone(task: str, offers_choice: bool) -> None:
     """`figlang judge read` refuses a task that offers none, as where boxes are asked for."""
-    results = evaluate(task, Says("Perhaps."), limit=4)
+    results = evaluate(task, FixedAnswers("Perhaps."), limit=4)
     left = results["configs"][task]["metadata"]["readings"]["left"]
     assert left == {"unreadable": 4}
     assert ("figlang judge read" in next_commands([results], Path("a"))) == offers_choice

@@ -18,8 +18,14 @@ from pathlib import Path
 import pytest
 import warm
 from documents import ROOT
+from flute_rows import (
+    VFLUTE_REPO_ID,
+    VFLUTE_REVISION,
+    VFLUTE_SPLIT_SIZES,
+    invented_vflute_rows,
+    write_vflute_repo,
+)
 from hub_server import Fault, HubServer, Response, Spoil
-from vflute_hub import REPO_ID, REVISION, SPLIT_SIZES, synthetic_rows, write_vflute_repo
 
 from figlang_tasks import DataError
 from figlang_tasks.core import hub, parquet_files
@@ -35,9 +41,11 @@ LOAD = (
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("repository") / "V-FLUTE"
-    splits = {"train": 30, "validation": SPLIT_SIZES["validation"], "test": 30}
+    splits = {"train": 30, "validation": VFLUTE_SPLIT_SIZES["validation"], "test": 30}
     write_vflute_repo(
-        folder, {split: synthetic_rows(split, rows) for split, rows in splits.items()}, image_size=8
+        folder,
+        {split: invented_vflute_rows(split, rows) for split, rows in splits.items()},
+        image_size=8,
     )
     return folder
 
@@ -87,12 +95,16 @@ def test_only_the_split_is_downloaded_at_the_pinned_revision_and_then_read_witho
 ) -> None:
     with HubServer() as server:
         server.add_repo(
-            REPO_ID, repository, commit=REVISION, gated=True, granted_tokens={"hf_good"}
+            VFLUTE_REPO_ID,
+            repository,
+            commit=VFLUTE_REVISION,
+            gated=True,
+            granted_tokens={"hf_good"},
         )
         done = load(server, tmp_path, "hf_good")
         assert done.stdout.split() == ["726", "irfl-validation-5"], done.stderr
         paths = {request.path for request in server.requests if "/resolve/" in request.path}
-        assert all(REVISION in path for path in paths)
+        assert all(VFLUTE_REVISION in path for path in paths)
         assert any("validation-00000" in path for path in paths)
         assert not any("train-" in path or "test-" in path for path in paths)
     for offline in ("", "1"):  # nobody listens at its address any more
@@ -105,7 +117,7 @@ def test_the_message_tells_a_gated_dataset_a_wrong_token_and_a_wrong_revision_ap
 ) -> None:
     with HubServer() as server:
         server.add_repo(
-            REPO_ID,
+            VFLUTE_REPO_ID,
             repository,
             commit="0" * 40,  # which is not the pinned revision
             gated=True,
@@ -121,7 +133,7 @@ def test_the_message_tells_a_gated_dataset_a_wrong_token_and_a_wrong_revision_ap
     assert "HF_TOKEN" in message and "$FIGLANG_DATA_DIR/V-FLUTE" in message
     assert "hf_of_another" not in without_access
     assert "access to ColumbiaNLP/V-FLUTE is not granted: the token is not valid" in wrong_token
-    assert f"has no revision {REVISION}, which this version asks for" in with_access
+    assert f"has no revision {VFLUTE_REVISION}, which this version asks for" in with_access
 
 
 def test_all_tasks_together_ask_once_for_a_repository_that_is_refused(
@@ -133,7 +145,7 @@ def test_all_tasks_together_ask_once_for_a_repository_that_is_refused(
         " 'vflute_5shot'])"
     )
     with HubServer() as server:
-        server.add_repo(REPO_ID, repository, commit=REVISION, gated=True)
+        server.add_repo(VFLUTE_REPO_ID, repository, commit=VFLUTE_REVISION, gated=True)
         done = load(server, tmp_path, program=check)
         questions = [request.path.rpartition("/")[2] for request in server.requests]
     message = (
@@ -157,7 +169,7 @@ def test_a_hub_that_cannot_be_reached_is_told_in_one_line_without_trying_again(
         pass  # nobody listens at its address any more
     done = load(server, tmp_path, HF_HUB_OFFLINE=offline)
     message = done.stderr.splitlines()[-1]
-    assert f"{REPO_ID}@{REVISION} is not on this machine, and {reason}" in message
+    assert f"{VFLUTE_REPO_ID}@{VFLUTE_REVISION} is not on this machine, and {reason}" in message
     assert message.endswith("put the files into $FIGLANG_DATA_DIR/V-FLUTE.")
     assert "etry" not in done.stderr and "offline" in done.stderr.lower()
 
@@ -168,7 +180,7 @@ def test_a_hub_that_never_answers_is_given_up(repository: Path, tmp_path: Path) 
         return response
 
     with HubServer(Fault("/auth-check", answer_late)) as server:
-        server.add_repo(REPO_ID, repository, commit=REVISION)
+        server.add_repo(VFLUTE_REPO_ID, repository, commit=VFLUTE_REVISION)
         done = load(server, tmp_path, HF_HUB_ETAG_TIMEOUT="1")
     assert done.returncode == 1 and "timed out). Offline? Connect" in done.stderr.splitlines()[-1]
     assert not any("/resolve/" in request.path for request in server.requests)
@@ -207,7 +219,7 @@ def test_a_download_that_breaks_off_is_tried_again(
     fault: Fault, repository: Path, tmp_path: Path
 ) -> None:
     with HubServer(fault) as server:
-        server.add_repo(REPO_ID, repository, commit=REVISION)
+        server.add_repo(VFLUTE_REPO_ID, repository, commit=VFLUTE_REVISION)
         assert_loaded(load(server, tmp_path, program=FETCH), repository)
     for path in complete_blobs(tmp_path):  # whose names are digests of what they hold
         content = path.read_bytes()
@@ -241,7 +253,7 @@ def test_a_lasting_fault_of_the_hub_is_one_message_and_leaves_nothing(
     part: str, spoil: Spoil, message: str, repository: Path, tmp_path: Path
 ) -> None:
     with HubServer(Fault(part, spoil)) as server:
-        server.add_repo(REPO_ID, repository, commit=REVISION)
+        server.add_repo(VFLUTE_REPO_ID, repository, commit=VFLUTE_REVISION)
         done = load(server, tmp_path, program=AT_ONCE + FETCH)
         last_line = done.stderr.splitlines()[-1]
         assert done.returncode == 1

@@ -22,7 +22,7 @@ import pytest
 import typer
 import typer.main
 from documents import DOCUMENTS, PROGRAMS, ROOT, blocks, prose, shell
-from vflute_hub import write_vflute_repo
+from flute_rows import write_vflute_repo
 
 from figlang_tasks import models
 from figlang_tasks.cli.figlang import app

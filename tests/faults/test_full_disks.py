@@ -10,12 +10,12 @@ from pathlib import Path
 import commands
 import datasets
 import pytest
+from flute_rows import write_vflute_repo
 from published_runs import rows
-from vflute_hub import write_vflute_repo
 
-from figlang_tasks.cli import new_folder
 from figlang_tasks.core.errors import DataError, FigLangError
 from figlang_tasks.core.parquet_files import read_parquet
+from figlang_tasks.core.whole_paths import new_folder
 
 
 @contextmanager

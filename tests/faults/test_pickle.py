@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import tiny_encoders
+import tiny_models
 import torch
 from PIL import Image
 from transformers import BertConfig, BertModel
@@ -81,7 +81,7 @@ def test_weights_of_a_model(
 ) -> None:
     from figlang_tasks.models.dual_encoder import FigLangCLIP
 
-    folder = tiny_encoders.write("clip", tmp_path / "clip")
+    folder = tiny_models.write_encoder("clip", tmp_path / "clip")
     (folder / "model.safetensors").unlink()
     write(folder / "pytorch_model.bin", mark)
     with pytest.raises(

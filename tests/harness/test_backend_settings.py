@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from demo_runs import Says, evaluate
+from demo_runs import FixedAnswers, evaluate
 from lmms_eval.models import MODEL_REGISTRY_V2
 
 from figlang_tasks.harness.backend_settings import ENGINES, WITHOUT_BEAMS, for_backend
@@ -46,7 +46,7 @@ def test_settings_of_a_task_file_stay(model: str) -> None:
     assert for_backend(model, settings) == settings | {"num_beams": 1}
 
 
-class KeepsSettings(Says):
+class KeepsSettings(FixedAnswers):
     """Keeps the settings of each request, and gives one answer to all."""
 
     def __init__(self) -> None:

@@ -10,15 +10,15 @@ from typing import Any
 
 import lm_eval
 import pytest
-import tiny_vlms
+import tiny_models
 import typer.testing
 import warm
 from commands import done
-from flute_rows import released_shape, write_lines
+from demo_runs import AnswersByDocument
+from flute_rows import invented_flute_rows, write_lines
 from hub_server import HubServer
 from lm_eval.loggers import EvaluationTracker
 from lm_eval.tasks import TaskManager
-from lm_eval_models import Again
 
 import figlang_tasks
 from figlang_tasks import FigLangError
@@ -39,7 +39,9 @@ TASK = "figlang_mini_flute"
 ANSWERS = ("Entails. A storm is near.", "Contradicts. Fins.", "I would not say which it is.")
 
 
-def in_lm_eval(model: type[Again] = Again, **arguments: Any) -> dict[str, Any]:
+def in_lm_eval(
+    model: type[AnswersByDocument] = AnswersByDocument, **arguments: Any
+) -> dict[str, Any]:
     """The results of lm-eval for a model that gives our answers in turn."""
     manager = TaskManager(include_path=str(folder("lm_eval")), include_defaults=False)
     answers = {number: ANSWERS[number % len(ANSWERS)] for number in range(32)}
@@ -100,7 +102,7 @@ def test_examples_by_the_harness_are_refused() -> None:
         in_lm_eval(limit=2, num_fewshot=2)
 
 
-class InTurns(Again):
+class InTurns(AnswersByDocument):
     """With a chat template."""
 
     tokenizer_name = "turns"
@@ -164,14 +166,14 @@ def metric_values(results: Mapping[str, Any]) -> dict[str, float]:
 
 @pytest.fixture(scope="module")
 def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_vlms.write_language_model(tmp_path_factory.mktemp("tiny"))
+    return tiny_models.write_language_model(tmp_path_factory.mktemp("tiny"))
 
 
 @pytest.mark.long
 def test_lm_eval_by_the_documented_command(tiny_model: Path, tmp_path: Path) -> None:
     """One process: FLUTE from the hub stand-in, as JSON lines, with prompts of both versions."""
     repository = tmp_path / "repository"
-    write_lines(repository / "train.jsonl", released_shape())
+    write_lines(repository / "train.jsonl", invented_flute_rows())
     (repository / "README.md").write_text("# stand-in\n")
     with HubServer() as server:
         commit = server.add_repo("ColumbiaNLP/FLUTE", repository)

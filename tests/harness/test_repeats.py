@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from demo_runs import DEMO, Says, estimates, evaluate
+from demo_runs import DEMO, FixedAnswers, estimates, evaluate
 from sklearn.metrics import f1_score
 from typer.testing import CliRunner
 
@@ -24,7 +24,7 @@ EXPLAINED = "figlang_mini"
 DRAWN = "do_sample=True,temperature=1"
 
 
-class Drawing(Says):
+class Drawing(FixedAnswers):
     """Draws each answer among some words."""
 
     def generate_until(self, requests: list[Any]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from demo_runs import Says, evaluate
+from demo_runs import FixedAnswers, evaluate
 
 from figlang_tasks.core.benchmark import benchmarks
 from figlang_tasks.harness.plugin import tasks_dir
@@ -25,7 +25,7 @@ def test_results_say_version_prompts_revision_and_number_of_examples(tmp_path: P
         "lmms_eval_specific_kwargs: {default: {scorer: 'off'}}\n"
     )
     results = evaluate(
-        ["shots", "mine", "listed"], Says("Yes"), limit=1, include_path=str(tmp_path)
+        ["shots", "mine", "listed"], FixedAnswers("Yes"), limit=1, include_path=str(tmp_path)
     )
 
     vflute = benchmarks()["vflute"]

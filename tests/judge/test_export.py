@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from filled_sheets import save_run
 from PIL import Image
-from report_runs import lines_of, write_run
+from saved_runs import sample_lines, write_run
 
 from figlang_tasks.benchmarks.flute import rows as flute_rows
 from figlang_tasks.benchmarks.vflute import rows
@@ -125,7 +125,7 @@ def test_the_seed_decides_the_draw(tmp_path: Path, two_runs: list[str]) -> None:
 
 def test_flute_has_premises_in_place_of_pictures(tmp_path: Path) -> None:
     documents = {doc["id"]: doc for doc in flute_rows.load("figlang_mini_flute", "train")}
-    path = write_run(tmp_path / "run", {"figlang_mini_flute": lines_of("figlang_mini_flute")})
+    path = write_run(tmp_path / "run", {"figlang_mini_flute": sample_lines("figlang_mini_flute")})
     folder = tmp_path / "out"
     names = export([str(path)], folder, **{**OPTIONS, "annotators": 1})
     assert names == ["annotator1.csv", "key.json"]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from filled_sheets import Item, key_of, right_label, save_key, save_sheet, sheet_of
-from judge_server import MODEL, JudgeServer
+from openai_server import JUDGE_MODEL, JudgeServer
 from PIL import Image
 
 from figlang_tasks.core.errors import FigLangError
@@ -19,8 +19,8 @@ from figlang_tasks.judge.agree import agree, text
 from figlang_tasks.judge.llm import fill, read_answer
 
 KEY = key_of(["one", "two"], [1, 0, 1])
-OPTIONS: dict[str, Any] = {"model": MODEL, "concurrency": 2, "max_tokens": 64}
-NAME = f"LLM judge {MODEL}, prompt {prompt_hash('judge')}"
+OPTIONS: dict[str, Any] = {"model": JUDGE_MODEL, "concurrency": 2, "max_tokens": 64}
+NAME = f"LLM judge {JUDGE_MODEL}, prompt {prompt_hash('judge')}"
 REQUESTS = 3 * (1 + 2 + 1)  # items x (label, adequacy of two, preference)
 
 
@@ -84,7 +84,7 @@ def test_a_sheet_is_filled_in_and_marked(tmp_path: Path, blank: Path, server: Ju
     report = fill(blank, output, **OPTIONS)
     assert (report["asked"], report["unreadable"], report["failed"]) == (REQUESTS, 0, 0)
     assert server.pictures == [1] * REQUESTS
-    assert server.settings == {"model": MODEL, "temperature": 0, "max_tokens": 64}
+    assert server.settings == {"model": JUDGE_MODEL, "temperature": 0, "max_tokens": 64}
     filled = sheet.read(output)
     assert filled.annotator == report["annotator"] == NAME
     judgements = sheet.read_judgements(filled, sheet.spellings_by_column("AB"))
@@ -102,7 +102,7 @@ def test_a_sheet_is_filled_in_and_marked(tmp_path: Path, blank: Path, server: Ju
     log = [*map(json.loads, (tmp_path / "filled.answers.jsonl").read_text().splitlines())]
     assert len(log) == REQUESTS
     assert sum(entry["said"].startswith("I see. {") for entry in log) == 3
-    assert {entry["model"] for entry in log} == {f"{MODEL}-2026"}
+    assert {entry["model"] for entry in log} == {f"{JUDGE_MODEL}-2026"}
 
     person = tmp_path / "person.csv"
     person.write_bytes(output.read_bytes().replace(NAME.encode(), b"annotator 1"))

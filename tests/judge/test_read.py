@@ -13,13 +13,12 @@ from typing import Any
 import pytest
 import warm
 from commands import done, figlang, refused
-from demo_runs import Says, evaluate
-from judge_server import MODEL, JudgeServer
+from demo_runs import FixedAnswers, evaluate
 from misbehaving_replies import CASES, Case, body, saying
 from misbehaving_replies import MODEL as SERVED
-from openai_server import BodiesServer
+from openai_server import JUDGE_MODEL, BodiesServer, JudgeServer
 from PIL import Image
-from report_runs import lines_of, write_run
+from saved_runs import sample_lines, write_run
 
 from figlang_tasks.judge.server import ModelServer, ask_all
 from figlang_tasks.judge.server import Reply as ServerReply
@@ -42,11 +41,11 @@ LEFT_OUT = "figlang_mini_metaclue_localize"
 UNREAD = "Hm, let me look again."
 HOPELESS = "Well, well."
 EMPTY = ("", "<think>It may be the first one")
-OPTIONS = ("--model", MODEL, "--concurrency", "2", "--max-tokens", "64")
+OPTIONS = ("--model", JUDGE_MODEL, "--concurrency", "2", "--max-tokens", "64")
 SMALL = "figlang_mini_metaclue_classify_literal"
 
 
-class Mumbles(Says):
+class Mumbles(FixedAnswers):
     """Gives the first option plainly, nothing that can be read, or nothing, in turn."""
 
     def generate_until(self, requests: list[Any]) -> list[str]:
@@ -157,7 +156,7 @@ def test_readings_stand_beside_ours(name: str, read_once: ReadOnce) -> None:
         assert (reading is not None) == is_left
         if reading is not None:
             is_hopeless = output == HOPELESS
-            assert reading["model"] == MODEL
+            assert reading["model"] == JUDGE_MODEL
             assert reading["status"] == ("none" if is_hopeless else "read")
             assert (reading["value"] is None) == is_hopeless
             assert (reading["fields"] == {}) == is_hopeless
@@ -167,8 +166,8 @@ def test_readings_stand_beside_ours(name: str, read_once: ReadOnce) -> None:
     assert metadata["read"] == statuses.count("read") > 0
     assert metadata["none"] == statuses.count("none") > 0
     assert metadata["unreadable"] == metadata["failed"] == 0
-    assert metadata["model"] == MODEL
-    assert metadata["served_by"] == [f"{MODEL}-2026"]
+    assert metadata["model"] == JUDGE_MODEL
+    assert metadata["served_by"] == [f"{JUDGE_MODEL}-2026"]
 
 
 @pytest.mark.parametrize("name", READABLE)
@@ -179,7 +178,7 @@ def test_the_value_is_that_of_a_model_that_says_it_plainly(
     plain_outputs: dict[int, str] = {}
     for sample in read_once.before.tasks[name].samples:
         plain_outputs[sample["doc_id"]] = outputs(sample)[0].replace(UNREAD, plain_answer)
-    samples = lines_of(name, len(plain_outputs), lambda doc, number: plain_outputs[number])
+    samples = sample_lines(name, len(plain_outputs), lambda doc, number: plain_outputs[number])
     plain_run = read(str(write_run(tmp_path / "plain", {name: samples})))
     expected = plain_run.tasks[name].estimates[metric]
     estimates = read_once.after.tasks[name].estimates[f"{metric}_read_by_model"]
@@ -220,7 +219,7 @@ def copy_run(folder: Path, into: Path) -> Path:
 
 def test_with_explanation_scores_f1_at_60_is_read_too(tmp_path: Path, server: JudgeServer) -> None:
     """A label that the model reads counts only if the explanation is good enough, as any other."""
-    samples = lines_of("figlang_mini", 8, lambda doc, number: UNREAD)
+    samples = sample_lines("figlang_mini", 8, lambda doc, number: UNREAD)
     for number, sample in enumerate(samples):
         score = 0.7 if number % 2 else 0.5
         scores = {"scorer": "embedded", "bertscore": score, "mean": score}
@@ -246,7 +245,7 @@ def small_run(folder: Path, count: int = 12) -> Path:
     def answer(doc: Mapping[str, Any], number: int) -> str:
         return ("Yes", "No", f"{UNREAD} {number}")[number % 3]
 
-    return write_run(folder, {SMALL: lines_of(SMALL, count, answer)})
+    return write_run(folder, {SMALL: sample_lines(SMALL, count, answer)})
 
 
 def kept_answers(folder: Path) -> list[dict[str, Any]]:
@@ -316,7 +315,7 @@ def test_a_server_that_goes_away_loses_nothing(tmp_path: Path, server: JudgeServ
         return first_option(prompt, pictures)
 
     server.answer = four_answers
-    result = figlang("judge", "read", run, "--model", MODEL, "--concurrency", "1")
+    result = figlang("judge", "read", run, "--model", JUDGE_MODEL, "--concurrency", "1")
     assert result.exit_code == 1
     failures = "judge-1: 3 requests failed one after the other, the last with BadRequestError"
     assert failures in result.stderr
@@ -396,7 +395,7 @@ def test_a_reply_that_was_cut_short_is_asked_again_with_more_tokens(
     assert len(server.prompts) == 4
     server.answer = first_option
     server.finish_reason = "stop"
-    done("judge", "read", run, "--model", MODEL, "--max-tokens", "128")
+    done("judge", "read", run, "--model", JUDGE_MODEL, "--max-tokens", "128")
     assert len(server.prompts) == 8
     assert {reading["status"] for reading in readings_of(tmp_path / "run_read")} == {"read"}
 
@@ -431,7 +430,7 @@ def test_a_killed_command_continues(tmp_path: Path, server: JudgeServer) -> None
         return first_option(prompt, pictures)
 
     server.answer = slow_answer
-    command = ["figlang", "judge", "read", "run", "--model", MODEL, "--concurrency", "1"]
+    command = ["figlang", "judge", "read", "run", "--model", JUDGE_MODEL, "--concurrency", "1"]
     process = warm.Process(command, cwd=tmp_path)
     folder = tmp_path / "run_read"
 
@@ -465,7 +464,7 @@ class Numbered:
 class SlowModel:
     """Answers after a while; the first question at once."""
 
-    model = MODEL
+    model = JUDGE_MODEL
 
     def ask(self, content: list[dict[str, Any]]) -> ServerReply:
         time.sleep(0.2 * content[0]["number"])
@@ -552,7 +551,7 @@ def test_a_run_without_unread_answers_is_written_all_the_same(
     tmp_path: Path, server: JudgeServer
 ) -> None:
     """So it can be compared with others."""
-    samples = lines_of(SMALL, 4, lambda doc, number: ("Yes", "")[number % 2])
+    samples = sample_lines(SMALL, 4, lambda doc, number: ("Yes", "")[number % 2])
     run = write_run(tmp_path / "run", {SMALL: samples})
     printed = done("judge", "read", run, *OPTIONS)
     assert "nothing is left to ask: our readers have read every answer that has words" in printed
@@ -562,7 +561,7 @@ def test_a_run_without_unread_answers_is_written_all_the_same(
 
 
 OTHER_MODEL = json.dumps({"model": "gpt-9", "samples": {}}) + "\n"
-OTHER_RUN = json.dumps({"model": MODEL, "samples": {"x": "1"}}) + "\n"
+OTHER_RUN = json.dumps({"model": JUDGE_MODEL, "samples": {"x": "1"}}) + "\n"
 EXISTS = "run_read exists already and is not overwritten: remove it, or choose another --output"
 
 
@@ -605,7 +604,7 @@ def test_other_mistakes(
     run = small_run(tmp_path / "run")
     assert "none does not exist" in refused("judge", "read", tmp_path / "none", *OPTIONS)
     task = "figlang_mini_metaclue_caption"
-    captions = write_run(tmp_path / "caption", {task: lines_of(task, 3)})
+    captions = write_run(tmp_path / "caption", {task: sample_lines(task, 3)})
     message = f"has no task whose answers choose something in words ({task}: its answers choose"
     assert message in refused("judge", "read", captions, *OPTIONS)
     done("judge", "read", run, *OPTIONS)

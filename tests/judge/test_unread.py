@@ -7,11 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import admire_rows
-import columbus_release
-import nycc_release
 import pytest
-from report_runs import lines_of, write_run
+import rows_with_images
+from saved_runs import sample_lines, write_run
 
 from figlang_tasks.benchmarks.vflute.tasks import scene_graph_process_results
 from figlang_tasks.core.benchmark import Benchmark, parse_request
@@ -54,7 +52,7 @@ TASKS: dict[str, dict[str, str]] = {
     },
     "NYCC,config=matching,fold=1": {
         f"{letter}: {caption} no time, 2.": f"Answer: {letter}"
-        for letter, caption in nycc_release.SAID.items()
+        for letter, caption in rows_with_images.NYCC_CAPTION_STARTS.items()
     },
     "NYCC,config=ranking,fold=2": {
         "A: I have no time, 2.": "Answer: A",
@@ -85,12 +83,12 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def documents(dataset_name: str, data: Path) -> list[dict[str, Any]]:
     """The first three documents of a task; of rankings all pictures of the first row."""
     if dataset_name.startswith("COLUMBUS"):
-        columbus_release.write(data / "COLUMBUS", columbus_release.invented(1005))
+        rows_with_images.write_columbus(data / "COLUMBUS", rows_with_images.columbus_rows(1005))
     elif dataset_name.startswith("NYCC"):
-        nycc_release.valid(data, matching_1=3, ranking_2=3)
+        rows_with_images.write_valid_nycc(data, matching_1=3, ranking_2=3)
     elif dataset_name.startswith("AdMIRe"):
-        rows = admire_rows.rows("sequence_test", 3)
-        admire_rows.write_table(data, "sequence_test", rows, pictures=True)
+        rows = rows_with_images.admire_rows("sequence_test", 3)
+        rows_with_images.write_admire_table(data, "sequence_test", rows, pictures=True)
     benchmark, request = parse_request(dataset_name)
     dataset = benchmark.documents(request, check_images=True)
     count = dataset[0].get("images", 3)
@@ -175,7 +173,7 @@ def test_nothing_else_of_the_row_is_told(dataset_name: str, tmp_path: Path, data
 
 
 def test_a_gold_label_changes_no_prompt(tmp_path: Path) -> None:
-    samples = lines_of("figlang_mini", 4, lambda doc, number: UNREAD)
+    samples = sample_lines("figlang_mini", 4, lambda doc, number: UNREAD)
     path = write_run(tmp_path / "as_it_is", {"figlang_mini": samples})
     for sample in samples:
         sample["sample"]["gold"] = 1 - sample["sample"]["gold"]
@@ -209,7 +207,7 @@ def test_which_answers_are_left(output: str, is_left: bool, tmp_path: Path) -> N
         """The output as the harness judges it: its own message is no answer."""
         return "" if output.startswith("[LMMS") else output
 
-    samples = lines_of("figlang_mini", 1, judged_output)
+    samples = sample_lines("figlang_mini", 1, judged_output)
     samples[0]["filtered_resps"] = [output]
     unread = unread_answers(str(write_run(tmp_path / "run", {"figlang_mini": samples})))
     assert len(unread) == is_left
@@ -220,7 +218,7 @@ def test_which_answers_are_left(output: str, is_left: bool, tmp_path: Path) -> N
 
 def test_a_long_answer_is_shown_from_both_ends(tmp_path: Path) -> None:
     output = "It begins. " + "So it goes on. " * 5_000 + "It ends."
-    samples = lines_of("figlang_mini", 1, lambda doc, number: output)
+    samples = sample_lines("figlang_mini", 1, lambda doc, number: output)
     (answer,) = unread_answers(str(write_run(tmp_path / "run", {"figlang_mini": samples})))
     assert "<answer>\nIt begins." in answer.prompt
     assert "\n[...]\n" in answer.prompt
@@ -302,11 +300,11 @@ def test_labels_of_all_kinds(reply: str, labels: tuple[str, ...], label: str) ->
     ],
 )
 def test_tasks_without_a_choice_in_words(task: str, reason: str, tmp_path: Path) -> None:
-    run = read(str(write_run(tmp_path / "run", {task: lines_of(task, 6)})))
+    run = read(str(write_run(tmp_path / "run", {task: sample_lines(task, 6)})))
     no_choice = rf"run has no task whose answers choose .*\({task}: {reason}\)"
     with pytest.raises(FigLangError, match=no_choice):
         find_unread(run, "judge-1")
-    two_tasks = {task: lines_of(task, 6), "figlang_mini": lines_of("figlang_mini", 6)}
+    two_tasks = {task: sample_lines(task, 6), "figlang_mini": sample_lines("figlang_mini", 6)}
     unread = find_unread(read(str(write_run(tmp_path / "both", two_tasks))), "judge-1")
     assert [*unread.tasks] == ["figlang_mini"]
     assert unread.left_out == {task: reason}
@@ -315,14 +313,14 @@ def test_tasks_without_a_choice_in_words(task: str, reason: str, tmp_path: Path)
 def test_a_benchmark_without_a_module_choice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = read(str(write_run(tmp_path / "run", {"figlang_mini": lines_of("figlang_mini", 3)})))
+    run = read(str(write_run(tmp_path / "run", {"figlang_mini": sample_lines("figlang_mini", 3)})))
     monkeypatch.setattr(Benchmark, "module", lambda benchmark, name: None)
     with pytest.raises(FigLangError, match=r"\(figlang_mini: vflute has no module choice\.py, "):
         find_unread(run, "judge-1")
 
 
 def test_damage_is_named_with_its_place(tmp_path: Path) -> None:
-    samples = lines_of("figlang_mini", 3, lambda doc, number: UNREAD)
+    samples = sample_lines("figlang_mini", 3, lambda doc, number: UNREAD)
     del samples[1]["filtered_resps"]
     path = write_run(tmp_path / "run", {"figlang_mini": samples})
     with pytest.raises(FigLangError, match=r"samples_figlang_mini.jsonl: row \S+ has no output"):

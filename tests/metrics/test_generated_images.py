@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import tiny_encoders
+import tiny_models
 import torch
 from PIL import Image
 
@@ -160,7 +160,7 @@ def test_weights_are_downloaded_once_and_damaged_ones_are_refused(
 
 @pytest.fixture(scope="module")
 def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_encoders.write("clip", tmp_path_factory.mktemp("weights") / "tiny-clip")
+    return tiny_models.write_encoder("clip", tmp_path_factory.mktemp("weights") / "tiny-clip")
 
 
 PICTURES = [picture(seed, (50, 36)) for seed in range(5)]

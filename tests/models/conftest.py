@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import tiny_vlms
+import tiny_models
 from openai_server import OpenAIServer
 
 from figlang_tasks.mini import DEMO_MODEL_DIR
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
     """Writes the tiny checkpoint of a family, once, and returns its folder."""
     folder = tmp_path_factory.mktemp("checkpoints")
-    return functools.cache(lambda family: str(tiny_vlms.write(family, folder)))
+    return functools.cache(lambda family: str(tiny_models.write_vlm(family, folder)))
 
 
 @pytest.fixture
 def template(tmp_path: Path) -> Callable[[str], str]:
-    """Writes a chat template of `tiny_vlms.TEMPLATES` into a file, and returns its path."""
+    """Writes a chat template of `tiny_models.TEMPLATES` into a file, and returns its path."""
 
     def write(name: str) -> str:
         path = tmp_path / f"{name}.jinja"
-        path.write_text(tiny_vlms.TEMPLATES[name])
+        path.write_text(tiny_models.TEMPLATES[name])
         return str(path)
 
     return write

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from demo_runs import answers, evaluate, mini_tasks
-from drawings import drawing
+from rows_with_images import drawing
 
 from figlang_tasks import FigLangError
 from figlang_tasks.benchmarks.vflute import rows, tasks

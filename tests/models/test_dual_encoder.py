@@ -16,11 +16,11 @@ from typing import Any, TypedDict
 
 import numpy as np
 import pytest
-import tiny_encoders
+import tiny_models
 import torch
 from PIL import Image
 from safetensors.torch import load_file, save_file
-from tiny_encoders import KINDS, WORDS, longest, reference, sentences
+from tiny_models import ENCODERS, WORDS, longest_text, reference_score, sentences
 
 from figlang_tasks import FigLangError
 from figlang_tasks.core.score_requests import KEY, read_answer
@@ -30,7 +30,7 @@ from figlang_tasks.models.dual_encoder import AUTO_BATCH, CLIPError, FigLangCLIP
 
 PAIR_PARTS = {"blip": "text_encoder", "blip-2": "qformer", "vilt": "vilt"}
 """The part of a matching head that sees each pair; other kinds have two encoders."""
-SLOW_KINDS = sorted(KINDS.keys() - {"clip", "blip", "vilt"})
+SLOW_KINDS = sorted(ENCODERS.keys() - {"clip", "blip", "vilt"})
 
 
 class Doc(TypedDict, total=False):
@@ -49,7 +49,7 @@ def noise(number: int, size: tuple[int, int] = (40, 48)) -> Image.Image:
 @pytest.fixture(scope="module")
 def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("tiny")
-    return {kind: tiny_encoders.write(kind, folder / kind) for kind in KINDS}
+    return {kind: tiny_models.write_encoder(kind, folder / kind) for kind in ENCODERS}
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +141,7 @@ def pairs_of(docs: list[Doc]) -> list[tuple[Image.Image, str]]:
 
 def expected(folder: Path, kind: str, docs: list[Doc]) -> Any:
     """The scores of all docs in a row, nearly."""
-    scores = [reference(folder, kind, picture, text) for picture, text in pairs_of(docs)]
+    scores = [reference_score(folder, kind, picture, text) for picture, text in pairs_of(docs)]
     return pytest.approx(scores, abs=1e-5)
 
 
@@ -187,7 +187,7 @@ def test_neither_batches_nor_order_matter_and_nothing_is_encoded_twice(
     assert flat(reversed_scores[::-1]) == pytest.approx(scores, abs=1e-6)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ENCODERS)
 def test_long_texts_are_cut_and_counted(
     kind: str,
     checkpoints: dict[str, Path],
@@ -201,7 +201,7 @@ def test_long_texts_are_cut_and_counted(
     scores = flat(ask(loaded(kind), docs))
     docs[0]["candidates"] = ["love", long, f"{long} love", "love \ufffd"]
     assert scores == expected(checkpoints[kind], kind, docs)
-    assert f"2 of 4 texts cut to {longest(kind)} tokens" in "".join(warnings_of_loguru)
+    assert f"2 of 4 texts cut to {longest_text(kind)} tokens" in "".join(warnings_of_loguru)
 
 
 @pytest.mark.parametrize("kind", ["clip", "blip"])

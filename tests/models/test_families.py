@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import functools
+import runpy
 from pathlib import Path
 from typing import Any
 
-import families
 import pytest
-import tiny_vlms
+import tiny_models
 import torch
 import transformers
-from families import FAMILIES, Family
+from documents import ROOT
 from PIL import Image
+from tiny_models import FAMILIES, Family
 from vlm_requests import CANDIDATES, GREEDY, asked, image, scores, text, user
 
 from figlang_tasks import FigLangError
@@ -210,7 +211,7 @@ def check_scores(
 
 def marks(family: Family) -> list[pytest.MarkDecorator]:
     old = pytest.mark.skipif(
-        tiny_vlms.OLD, reason="many of these architectures came with transformers 5"
+        tiny_models.IS_TRANSFORMERS_4, reason="many of these architectures came with transformers 5"
     )
     broken = pytest.mark.skipif(
         transformers.__version__ == family.broken_in, reason="transformers' own forward fails"
@@ -225,10 +226,11 @@ def marks(family: Family) -> list[pytest.MarkDecorator]:
 def test_family(key: str, tmp_path: Path) -> None:
     if FAMILIES[key].needs:
         pytest.importorskip(FAMILIES[key].needs)
-    check_family(FAMILIES[key], tiny_vlms.write(key, tmp_path, matrix=True))
+    check_family(FAMILIES[key], tiny_models.write_vlm(key, tmp_path, matrix=True))
 
 
 def test_the_table_of_the_document_is_the_matrix() -> None:
-    assert families.DOCUMENT.read_text(encoding="utf-8") == families.document(), (
+    tool = runpy.run_path(str(ROOT / "tools" / "families_table.py"))
+    assert tool["DOCUMENT"].read_text(encoding="utf-8") == tool["document"](), (
         "make families-table writes it anew"
     )

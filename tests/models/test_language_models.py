@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import tiny_vlms
+import tiny_models
 import torch
 import transformers as hf
 from demo_runs import answers, evaluate, mini_tasks
@@ -25,7 +25,7 @@ TEMPLATE = (
 
 @pytest.fixture(scope="module")
 def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_vlms.write_language_model(tmp_path_factory.mktemp("llama"), TEMPLATE)
+    return tiny_models.write_language_model(tmp_path_factory.mktemp("llama"), TEMPLATE)
 
 
 def test_answers_are_those_of_transformers_in_batches_of_any_size(checkpoint: Path) -> None:

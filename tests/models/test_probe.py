@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import tiny_encoders
+import tiny_models
 import torch
 from demo_runs import answers, evaluate
 
@@ -25,7 +25,7 @@ TASK = "figlang_mini_irfl_retrieve_metaphor"
 
 @pytest.fixture(scope="module")
 def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_encoders.write("clip", tmp_path_factory.mktemp("clip"))
+    return tiny_models.write_encoder("clip", tmp_path_factory.mktemp("clip"))
 
 
 def write(
@@ -83,7 +83,7 @@ def test_it_is_not_asked_about_its_training_data(part: str, clip: Path, tmp_path
 
 
 def test_an_encoder_without_features_of_a_picture_alone_is_refused(tmp_path: Path) -> None:
-    blip = FigLangCLIP(str(tiny_encoders.write("blip", tmp_path / "blip")))
+    blip = FigLangCLIP(str(tiny_models.write_encoder("blip", tmp_path / "blip")))
     message = "BlipForImageTextRetrieval has no features of a picture alone"
     with pytest.raises(FigLangError, match=message):
         probe_pair.features(blip, [], text_of=str, pictures_of=lambda doc: [])

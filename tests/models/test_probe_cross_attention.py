@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import tiny_encoders
+import tiny_models
 import torch
 from PIL import Image
 from scipy.optimize import linprog
@@ -29,7 +29,7 @@ WORDS = "the a is warm cold house snail".split()
 
 @pytest.fixture(scope="module")
 def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    text, image = tiny_encoders.write_towers(tmp_path_factory.mktemp("towers"), WORDS)
+    text, image = tiny_models.write_towers(tmp_path_factory.mktemp("towers"), WORDS)
     small = {"hidden": 32, "width": 16, "heads": 2, "layers": 2, "epochs": 6, "learning_rate": 5e-3}
     return Settings(text_encoder=text, image_encoder=image, **small)  # type: ignore[arg-type]
 
@@ -156,7 +156,7 @@ def test_settings_that_are_not_valid_are_refused(change: dict[str, Any], message
 
 
 def test_what_is_no_encoder_is_refused(settings: Settings, tmp_path: Path) -> None:
-    clip = str(tiny_encoders.write("clip", tmp_path / "clip"))
+    clip = str(tiny_models.write_encoder("clip", tmp_path / "clip"))
     with_clip = dataclasses.replace(settings, image_encoder=clip)
     with pytest.raises(FigLangError, match=r"clip \(clip\) is not an encoder of one kind of input"):
         CrossAttention(with_clip, trained=True)

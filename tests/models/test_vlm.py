@@ -153,7 +153,7 @@ def test_the_blind_model_sees_white_pictures_of_the_same_size() -> None:
 
 def test_llava_and_llava_hf_are_ours() -> None:
     """Their answers are those of `figlang_vlm`: test_api_server.py."""
-    demo_runs.register()
+    demo_runs.register_models()
     for name in ("llava", "llava_hf"):
         assert MODEL_REGISTRY_V2.get_model_class(name) is vlm.FigLangLlava
 

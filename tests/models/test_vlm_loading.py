@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from tiny_vlms import hf
+from tiny_models import hf
 from tokenizers.processors import TemplateProcessing
 from vlm_requests import image, made, scores, text, user
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import chromium, opened
-from playwright.sync_api import Browser, Locator, Page, expect
-from report_runs import TASKS, lines_of, write_run
+from playwright.sync_api import Browser, Dialog, Locator, Page, Request, expect, sync_playwright
+from saved_runs import ANSWER_BY_TASK, sample_lines, write_run
 
 from figlang_tasks.core.card import Card
 from figlang_tasks.report import page as report_page
@@ -27,6 +30,72 @@ expect.set_options(timeout=60_000)
 EVIL = "</script><script>alert(1)</script>\"><img src=x onerror=alert(2)>'"
 
 
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """The browser of this machine; skips the test, or in CI fails it, where there is none."""
+    path = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    if path is None:
+        reason = f"no Chromium here (looked for {', '.join(PROGRAMS)})"
+        pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path)
+        yield browser
+        browser.close()
+
+
+@dataclass
+class PageActivity:
+    """What a page did besides showing itself."""
+
+    console: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+    dialogs: list[str] = field(default_factory=list)
+
+    @property
+    def quiet(self) -> bool:
+        return not (self.console or self.errors or self.requests or self.dialogs)
+
+
+@contextmanager
+def opened(
+    browser: Browser, file: Path, width: int = 1280, dark: bool = False
+) -> Iterator[tuple[Page, PageActivity]]:
+    """A file in a new window, and what the page did; requests for itself and ``data:`` are left
+    out.
+    """
+    context = browser.new_context(
+        viewport={"width": width, "height": 900},
+        color_scheme="dark" if dark else "light",
+        accept_downloads=True,
+    )
+    context.set_default_timeout(120_000)
+    page = context.new_page()
+    seen = PageActivity()
+    page.on("console", lambda message: seen.console.append(f"{message.type}: {message.text}"))
+    page.on("pageerror", lambda error: seen.errors.append(str(error)))
+
+    def note_request(request: Request) -> None:
+        is_page_itself = request.url.partition("#")[0] == file.as_uri()
+        if not is_page_itself and not request.url.startswith("data:"):
+            seen.requests.append(request.url)
+
+    def dismiss(dialog: Dialog) -> None:
+        seen.dialogs.append(str(dialog))
+        dialog.dismiss()
+
+    page.on("request", note_request)
+    page.on("dialog", dismiss)
+    page.goto(file.as_uri())
+    try:
+        yield page, seen
+    finally:
+        context.close()
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with chromium() as running_browser:
@@ -41,8 +110,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def runs(folder: Path) -> list[Run]:
     """Two runs of all benchmarks; the second answers V-FLUTE in its own way."""
-    first_samples = {task: lines_of(task, 30) for task in TASKS}
-    second_samples = lines_of("figlang_mini", 30, answer_entailment)
+    first_samples = {task: sample_lines(task, 30) for task in ANSWER_BY_TASK}
+    second_samples = sample_lines("figlang_mini", 30, answer_entailment)
     for samples, shift in ((first_samples["figlang_mini"], 0), (second_samples, 7)):
         for number, sample in enumerate(samples):
             score = ((number + shift) * 37 % 100) / 100
@@ -265,7 +334,7 @@ def test_samples_of_every_benchmark(browser: Browser, report: Path) -> None:
 def hostile(folder: Path) -> Path:
     """A report of a run whose every text is an attack."""
     tasks = ("figlang_mini", "figlang_mini_nykms_metaphor")
-    samples = {task: lines_of(task, 2) for task in tasks}
+    samples = {task: sample_lines(task, 2) for task in tasks}
     first = samples["figlang_mini"][0]
     first["sample"] |= {
         "id": EVIL,

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from PIL import Image
-from report_runs import TASKS, lines_of, run_of, write_run
+from saved_runs import ANSWER_BY_TASK, sample_lines, saved_run, write_run
 
 from figlang_tasks.benchmarks.vflute import rows as vflute_rows
 from figlang_tasks.core import hub
@@ -42,7 +42,7 @@ class OneRun(NamedTuple):
 
 @cache
 def run_of_task(task: str) -> OneRun:
-    samples = lines_of(task, 80)
+    samples = sample_lines(task, 80)
     with TemporaryDirectory() as folder:
         run = read(str(write_run(Path(folder), {task: samples})))
         return OneRun(samples, build([run]))
@@ -109,7 +109,7 @@ def test_outcomes_are_what_the_task_counted(task: str, metric: str) -> None:
     assert len(set(outcomes)) > 1
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", ANSWER_BY_TASK)
 def test_every_row_has_its_card_and_picture(task: str) -> None:
     samples, gallery = run_of_task(task)
     records = [sample["sample"] for sample in samples]
@@ -148,8 +148,8 @@ def test_the_images_of_a_row_of_retrieval_make_one_card() -> None:
 
 
 def test_answers_of_several_runs_stand_on_one_card(tmp_path: Path) -> None:
-    first_run = run_of(tmp_path / "first", "figlang_mini", count=5)
-    samples = lines_of("figlang_mini", 7, lambda doc, n: "Another.\nLABEL: entailment")
+    first_run = saved_run(tmp_path / "first", "figlang_mini", count=5)
+    samples = sample_lines("figlang_mini", 7, lambda doc, n: "Another.\nLABEL: entailment")
     samples[3]["input"] = "Asked in another way?"
     second_run = read(str(write_run(tmp_path / "second", {"figlang_mini": samples})))
     cards = build([first_run, second_run]).cards
@@ -161,7 +161,7 @@ def test_answers_of_several_runs_stand_on_one_card(tmp_path: Path) -> None:
 
 
 def test_samples_of_lm_eval(tmp_path: Path) -> None:
-    samples = lines_of("figlang_mini_flute", 3)
+    samples = sample_lines("figlang_mini_flute", 3)
     lm_eval_samples = []
     for sample in samples:
         lm_eval_sample = {
@@ -180,7 +180,7 @@ def test_samples_of_lm_eval(tmp_path: Path) -> None:
 
 def test_a_damaged_row_is_named(tmp_path: Path) -> None:
     task = "figlang_mini_irfl_detect_idiom"
-    samples = lines_of(task, 4)
+    samples = sample_lines(task, 4)
     samples[2]["sample"]["roles"] = []
     run = read(str(write_run(tmp_path / "run", {task: samples})))
     message = f"samples_{task}.jsonl has a row, idiom-detection-task-2, that is not as"
@@ -190,7 +190,7 @@ def test_a_damaged_row_is_named(tmp_path: Path) -> None:
 
 def test_a_row_of_several_pictures_has_the_status_of_an_unread_one(tmp_path: Path) -> None:
     task = "figlang_mini_irfl_retrieve_metaphor"
-    samples = lines_of(task, None, lambda doc, n: "Hm." if n == 1 else "Yes")
+    samples = sample_lines(task, None, lambda doc, n: "Hm." if n == 1 else "Yes")
     run = read(str(write_run(tmp_path / "run", {task: samples})))
     cards = build([run], with_pictures=False).cards
     assert [card["answers"][0]["status"] for card in cards[:2]] == ["unreadable", "read"]
@@ -200,7 +200,7 @@ def test_a_row_of_several_pictures_has_the_status_of_an_unread_one(tmp_path: Pat
 
 
 def test_a_thumbnail_shows_the_picture(tmp_path: Path) -> None:
-    gallery = build([run_of(tmp_path / "run", "figlang_mini", count=31)])
+    gallery = build([saved_run(tmp_path / "run", "figlang_mini", count=31)])
     documents = vflute_rows.load("figlang_mini", "test")
     for card, doc in list(zip(gallery.cards, documents, strict=False))[::15]:
         thumbnail = gallery.pictures[card["pictures"][0]["picture"]]
@@ -220,9 +220,9 @@ def test_the_same_picture_is_stored_once(tmp_path: Path) -> None:
         "figlang_mini_irfl_match_idiom",
         "figlang_mini_nykms_metaphor",
     )
-    gallery = build([run_of(tmp_path / name, *tasks, name=name) for name in ("a", "b")])
+    gallery = build([saved_run(tmp_path / name, *tasks, name=name) for name in ("a", "b")])
     uuids: set[str] = set()
-    for line in lines_of(tasks[0]):
+    for line in sample_lines(tasks[0]):
         uuids.update(line["sample"]["candidates"])
     cartoons = {card["pictures"][0]["picture"] for card in gallery.cards if "nykms" in card["task"]}
     assert len(gallery.pictures) == len(uuids) + len(cartoons)
@@ -253,7 +253,7 @@ def test_a_damaged_picture_costs_itself_alone(
     folder = tmp_path / "data" / "figlang_mini_metaclue"
     shutil.copytree(original, folder)
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(folder.parent))
-    run = run_of(tmp_path / "run", "figlang_mini_metaclue_caption")
+    run = saved_run(tmp_path / "run", "figlang_mini_metaclue_caption")
     (folder / "0/100000.jpg").write_bytes(b"no picture")
     gallery = build([run])
     without = [card["id"] for card in gallery.cards if card["pictures"][0]["picture"] is None]
@@ -267,7 +267,7 @@ def test_a_damaged_picture_costs_itself_alone(
 
 def gallery_with_data(tmp_path: Path, data: str) -> Gallery:
     """The gallery of a run of V-FLUTE whose records say that they are of this data."""
-    samples = lines_of("figlang_mini", 3)
+    samples = sample_lines("figlang_mini", 3)
     for sample in samples:
         sample["sample"] |= {"data": data, "request": f"{data.partition('/')[0]},split=test"}
     return build([read(str(write_run(tmp_path / "run", {"vflute": samples})))])
@@ -299,7 +299,7 @@ def test_without_the_data_the_prompt_is_shown(
 
 def test_the_same_texts_of_another_revision_are_shown(tmp_path: Path) -> None:
     task = "figlang_mini_irfl_detect_idiom"
-    samples = lines_of(task, 2)
+    samples = sample_lines(task, 2)
     for sample in samples:
         record = sample["sample"]
         record["data"] = record["data"].replace("@package:", f"@{'f' * 40}:")
@@ -309,7 +309,7 @@ def test_the_same_texts_of_another_revision_are_shown(tmp_path: Path) -> None:
 
 
 def test_each_task_has_its_share_of_the_cards(tmp_path: Path) -> None:
-    run = run_of(
+    run = saved_run(
         tmp_path / "run", "figlang_mini_metaclue_vqa", "figlang_mini_irfl_retrieve_metaphor"
     )
     gallery = build([run], max_cards=10, with_pictures=False)
@@ -325,7 +325,7 @@ def test_each_task_has_its_share_of_the_cards(tmp_path: Path) -> None:
 def test_rows_with_unread_answers_are_among_those_that_are_shown(
     max_cards: int, rows: list[int], tmp_path: Path
 ) -> None:
-    samples = lines_of(
+    samples = sample_lines(
         "figlang_mini", 12, lambda doc, n: "Hm." if n in (3, 8, 10) else "So.\nLABEL: entailment"
     )
     run = read(str(write_run(tmp_path / "run", {"figlang_mini": samples})))

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 import pandas as pd
 import pytest
-from report_runs import lines_of, run_of, write_run
+from saved_runs import sample_lines, saved_run, write_run
 
 from figlang_tasks.report import page
 from figlang_tasks.report.charts import Chart
@@ -58,7 +58,7 @@ def html_of(
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    return run_of(tmp_path_factory.mktemp("runs") / "run", "figlang_mini", count=4)
+    return saved_run(tmp_path_factory.mktemp("runs") / "run", "figlang_mini", count=4)
 
 
 def test_what_the_script_of_the_page_reads_comes_back_and_cannot_end_its_block(run: Run) -> None:
@@ -118,7 +118,7 @@ def test_the_head_of_a_column_says_what_its_metric_means_and_nothing_in_it_is_ma
 
 
 def test_a_partial_run_is_told_at_the_top(tmp_path: Path, run: Run) -> None:
-    samples = {"figlang_mini": lines_of("figlang_mini", 8)}
+    samples = {"figlang_mini": sample_lines("figlang_mini", 8)}
     counts = {"figlang_mini": {"original": 76, "effective": 8}}
     folder = write_run(tmp_path / "partial", samples, {"limit": 8.0}, **{"n-samples": counts})
     html = html_of(read(str(folder)))
@@ -130,7 +130,7 @@ def test_a_partial_run_is_told_at_the_top(tmp_path: Path, run: Run) -> None:
 def test_results_that_the_samples_contradict_are_told_at_the_top(
     excess: float, tmp_path: Path
 ) -> None:
-    samples = {"figlang_mini": lines_of("figlang_mini", 8)}
+    samples = {"figlang_mini": sample_lines("figlang_mini", 8)}
     accuracy = sum(sample["acc"] for sample in samples["figlang_mini"]) / 8
     task_run = read(str(write_run(tmp_path / "plain", samples))).tasks["figlang_mini"]
     estimates = evaluate(task_run.records, task_run.measures)

@@ -17,9 +17,9 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
+import demo_runs
 import pytest
-import report_runs
-import varied_runs
+import saved_runs
 
 from figlang_tasks.report import sections
 from figlang_tasks.report.charts import Chart
@@ -39,7 +39,7 @@ NOT_NEEDED = re.compile("flute$|random4|caption|swap|vqa|_mw$")
 @cache
 def weak_and_strong() -> list[Run]:
     """A weak and a strong model on tasks of each dataset."""
-    both = runs.read_all([f"{HOSTILE}={varied_runs.weak()}", f"strong={varied_runs.strong()}"])
+    both = runs.read_all([f"{HOSTILE}={demo_runs.weak_run()}", f"strong={demo_runs.strong_run()}"])
     tasks = [task for task in both[0].tasks if not NOT_NEEDED.search(task)]
     return [with_tasks(run, *tasks) for run in both]
 
@@ -256,7 +256,7 @@ def test_charts_by_source_have_the_values_of_the_metrics() -> None:
 
 
 def test_runs_without_scores_are_named(tmp_path: Path) -> None:
-    run = report_runs.run_of(tmp_path / "run", "figlang_mini", count=12, name="bare")
+    run = saved_runs.saved_run(tmp_path / "run", "figlang_mini", count=12, name="bare")
     groups = sections.build([run])
     explanations = section_of(groups, "-explanations")
     # Of labels alone

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from report_runs import METADATA, lines_of, write_run
+from saved_runs import METADATA, sample_lines, write_run
 
 from figlang_tasks.report.difference import p_text
 from figlang_tasks.report.run_warnings import run_warnings
@@ -213,7 +213,7 @@ def test_a_p_value_has_the_digits_of_the_table() -> None:
 
 def test_what_stands_above_the_numbers_of_a_run(tmp_path: Path) -> None:
     task = "figlang_mini_irfl_detect_idiom"
-    lines = lines_of(task, 8)
+    lines = sample_lines(task, 8)
     for line in lines[:2]:
         line["filtered_resps"] = "[LMMS_EVAL_REQUEST_FAILED after 5 retries] Connection error."
     config = {"task": task, "metadata": METADATA, "generation_kwargs": {"temperature": 0.7}}

@@ -6,9 +6,9 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+import demo_runs
 import numpy as np
 import pytest
-import varied_runs
 from scipy import stats
 
 from figlang_tasks.core.data_id import DataId
@@ -23,12 +23,12 @@ MINI = "figlang_mini"
 
 @pytest.fixture(scope="module")
 def weak() -> Run:
-    return runs.read(f"weak={varied_runs.weak()}")
+    return runs.read(f"weak={demo_runs.weak_run()}")
 
 
 @pytest.fixture(scope="module")
 def strong() -> Run:
-    return runs.read(f"strong={varied_runs.strong()}")
+    return runs.read(f"strong={demo_runs.strong_run()}")
 
 
 def changed(run: Run, task: str, **fields: Any) -> Run:

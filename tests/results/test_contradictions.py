@@ -11,8 +11,8 @@ from typing import Any
 import commands
 import pytest
 from published_runs import estimates_of, records, results, write_run
-from report_runs import DATE, lines_of
-from report_runs import write_run as write_report_run
+from saved_runs import DATE, sample_lines
+from saved_runs import write_run as write_report_run
 
 from figlang_tasks.core.errors import RunError
 from figlang_tasks.results import runs
@@ -256,7 +256,7 @@ def test_the_list_of_runs_compares_what_it_shows(tmp_path: Path) -> None:
 def test_a_metric_that_is_not_computed_again(tmp_path: Path) -> None:
     """METEOR needs Java, but impossible values of it are seen without."""
     task = "figlang_mini_metaclue_caption"
-    lines = lines_of(task)
+    lines = sample_lines(task)
     task_run = runs.read(str(write_report_run(tmp_path / "run", {task: lines}))).tasks[task]
     rows = task_run.rows
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import commands
 import pytest
-from report_runs import lines_of, write_run
+from saved_runs import sample_lines, write_run
 
 from figlang_tasks.core.errors import RunError
 from figlang_tasks.results import runs
@@ -23,7 +23,7 @@ LATER = "20260103_030405"
 
 @lru_cache(maxsize=2)
 def _lines(task: str) -> list[dict[str, object]]:
-    return lines_of(task, 4)
+    return sample_lines(task, 4)
 
 
 def saved(folder: Path, date: str = DATE) -> Path:

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+import demo_runs
 import pandas as pd
 import pytest
-import varied_runs
 from published_runs import estimates_of, records, results, write_run
 
 import figlang_tasks
@@ -58,10 +58,10 @@ def test_a_folder_whose_files_contradict_each_other_is_refused(tmp_path: Path) -
 
 
 def test_a_results_file_its_content_and_the_folder_have_the_same_table() -> None:
-    folder = varied_runs.weak()
+    folder = demo_runs.weak_run()
     (file,) = folder.rglob("*_results.json")
     expected = numbers_of_file(file)
-    assert len(expected) > 200 and {task for task, _, _ in expected} == set(varied_runs.TASKS)
+    assert len(expected) > 200 and {task for task, _, _ in expected} == set(demo_runs.VARIED_TASKS)
     frame = figlang_tasks.table(file)
     assert numbers_of_frame(frame) == expected
     in_order = frame.sort_values(COLUMNS[:3], ignore_index=True)
@@ -106,7 +106,7 @@ def test_what_holds_no_numbers_of_ours_is_refused(
 
 
 def test_compare_gives_what_the_command_does() -> None:
-    weak, strong = varied_runs.weak(), varied_runs.strong()
+    weak, strong = demo_runs.weak_run(), demo_runs.strong_run()
     options: dict[str, Any] = {
         "metrics": ["acc"],
         "tasks": ["figlang_mini"],

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import report_runs
+import saved_runs
 
 from figlang_tasks.benchmarks.vflute.tasks import VFLUTE
 from figlang_tasks.core.data_id import DataId
@@ -91,12 +91,12 @@ def test_the_options_are_those_that_the_results_file_tells(
 
 
 def test_what_a_report_says_of_a_run(tmp_path: Path) -> None:
-    lines = {"figlang_mini": report_runs.lines_of("figlang_mini", 2)}
+    lines = {"figlang_mini": saved_runs.sample_lines("figlang_mini", 2)}
     facts_of_harness = {
         "lmms_eval_version": "main@ab92d7f",
         "total_evaluation_time_seconds": "12.7",
     }
-    folder = report_runs.write_run(
+    folder = saved_runs.write_run(
         tmp_path / "run", lines, {"model": "figlang_random"}, **facts_of_harness
     )
     run = runs.read(f"mine={folder}")

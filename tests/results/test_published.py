@@ -11,7 +11,7 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from task_metrics import reported
+from tasks_without_harness import reported_metrics
 
 from figlang_tasks.benchmarks.metaclue.counts import PAPER
 from figlang_tasks.cli.tasks import definitions
@@ -63,7 +63,7 @@ def test_a_row_is_a_model_in_a_setting() -> None:
 
 
 def test_no_two_rows_look_alike_and_no_figure_is_lost() -> None:
-    for task, metrics in reported().items():
+    for task, metrics in reported_metrics().items():
         labels = []
         figures_in_rows = []
         for row in published_rows(task, metrics):

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import demo_runs
 import pytest
-import varied_runs
-from saved_samples import NAME, evaluated
+from demo_runs import SAMPLES_NAME, run_figlang_mini
 
 from figlang_tasks.core.errors import RunError
 from figlang_tasks.results import runs
@@ -24,13 +24,13 @@ RESULTS = "2026-01-02T03-04-05_results.json"
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A run of figlang_mini without explanation scores."""
-    (tmp_path / NAME).write_bytes(evaluated()[0])
+    (tmp_path / SAMPLES_NAME).write_bytes(run_figlang_mini()[0])
     return tmp_path
 
 
 def test_a_whole_run_is_read_from_its_folder() -> None:
-    run = runs.read(str(varied_runs.weak()))
-    assert set(run.tasks) == set(varied_runs.TASKS)
+    run = runs.read(str(demo_runs.weak_run()))
+    assert set(run.tasks) == set(demo_runs.VARIED_TASKS)
     mini = run.tasks["figlang_mini"]
     assert (mini.benchmark.name, mini.data.dataset) == ("vflute", "figlang_mini")
     assert len(mini.samples) == len(set(mini.ids)) == 76
@@ -48,12 +48,12 @@ def test_a_whole_run_is_read_from_its_folder() -> None:
 
 
 def test_a_file_of_a_run_names_that_task_or_all_of_its_date() -> None:
-    folder = varied_runs.weak()
+    folder = demo_runs.weak_run()
     samples = next(folder.glob("*_samples_figlang_mini.jsonl"))
     assert list(runs.read(str(samples)).tasks) == ["figlang_mini"]
-    assert runs.read(str(samples)).results["config"]["model"] == "Varied"
+    assert runs.read(str(samples)).results["config"]["model"] == "PartlyRight"
     results = next(folder.glob("*_results.json"))
-    assert set(runs.read(str(results)).tasks) == set(varied_runs.TASKS)
+    assert set(runs.read(str(results)).tasks) == set(demo_runs.VARIED_TASKS)
 
 
 def test_names(folder: Path, tmp_path: Path) -> None:
@@ -61,12 +61,18 @@ def test_names(folder: Path, tmp_path: Path) -> None:
     assert runs.read(str(folder)).name == folder.name
     other = tmp_path / "other"
     other.mkdir()
-    shutil.copy(folder / NAME, other)
-    assert [run.name for run in runs.read_all([f"a={folder / NAME}", f"b={other}"])] == ["a", "b"]
-    names = [run.name for run in runs.read_all([f"a={folder / NAME}", f"a={other}"])]
-    assert names == [f"a ({folder / NAME})", f"a ({other})"]
+    shutil.copy(folder / SAMPLES_NAME, other)
+    assert [run.name for run in runs.read_all([f"a={folder / SAMPLES_NAME}", f"b={other}"])] == [
+        "a",
+        "b",
+    ]
+    names = [run.name for run in runs.read_all([f"a={folder / SAMPLES_NAME}", f"a={other}"])]
+    assert names == [f"a ({folder / SAMPLES_NAME})", f"a ({other})"]
     assert [run.name for run in runs.read_all([f"a={tmp_path}/oth*"])] == ["a"]
-    for same_run in (other, other / NAME):  # the folder, and what a shell makes of `folder/*`
+    for same_run in (
+        other,
+        other / SAMPLES_NAME,
+    ):  # the folder, and what a shell makes of `folder/*`
         with pytest.raises(RunError, match="is given 2 times"):
             runs.read_all([str(other), f"again={same_run}"])
 
@@ -74,10 +80,10 @@ def test_names(folder: Path, tmp_path: Path) -> None:
 def test_the_newest_of_several_runs_is_read_and_said(
     folder: Path, warnings_of_loguru: list[str]
 ) -> None:
-    later = folder / NAME.replace("2026-01-02", "2026-01-03")
-    later.write_bytes(evaluated()[0])
-    for name in (NAME, later.name):  # a second task, named in the same line
-        (folder / name.replace("figlang_mini", "vflute")).write_bytes(evaluated()[0])
+    later = folder / SAMPLES_NAME.replace("2026-01-02", "2026-01-03")
+    later.write_bytes(run_figlang_mini()[0])
+    for name in (SAMPLES_NAME, later.name):  # a second task, named in the same line
+        (folder / name.replace("figlang_mini", "vflute")).write_bytes(run_figlang_mini()[0])
     assert runs.read(str(folder)).tasks["figlang_mini"].path == later
     (warning,) = warnings_of_loguru
     assert "holds several runs of figlang_mini, vflute: the newest is used, 2026-01-03" in warning
@@ -103,7 +109,7 @@ def test_answers_drawn_at_random(
 
 
 def test_names_of_lm_eval(folder: Path) -> None:
-    (folder / NAME).rename(folder / "samples_figlang_mini_2026-01-02T03-04-05.123456.jsonl")
+    (folder / SAMPLES_NAME).rename(folder / "samples_figlang_mini_2026-01-02T03-04-05.123456.jsonl")
     content = {
         "results": {"figlang_mini": {"acc,none": 0.5}},
         "model_name": "org/tiny",
@@ -166,18 +172,18 @@ def test_what_cannot_be_read_is_named_with_a_remedy(folder: Path, tmp_path: Path
     (folder / RESULTS).write_text("{", encoding="utf-8")
     refused(folder, f"{RESULTS} cannot be read")
     (folder / RESULTS).unlink()
-    line = json.loads(evaluated()[0].splitlines()[0])
+    line = json.loads(run_figlang_mini()[0].splitlines()[0])
     line["sample"]["explanation_scores"] = {"scorer": "vflute25", "mean": 85.0}  # of percent
-    (folder / NAME).write_text(json.dumps(line), encoding="utf-8")
+    (folder / SAMPLES_NAME).write_text(json.dumps(line), encoding="utf-8")
     refused(folder, "line 1: explanation_scores are damaged: score the run again")
-    (folder / NAME).write_bytes(evaluated()[0][:-20])
+    (folder / SAMPLES_NAME).write_bytes(run_figlang_mini()[0][:-20])
     refused(folder, "line 76 is not valid JSON .*Was the file cut off")
 
 
 def test_a_folder_may_hold_a_run_of_each_task(folder: Path) -> None:
     """Each has a limit of its own."""
-    later = NAME.replace("2026-01-02", "2026-01-03").replace("figlang_mini", "vflute_sg")
-    shutil.copy(folder / NAME, folder / later)
+    later = SAMPLES_NAME.replace("2026-01-02", "2026-01-03").replace("figlang_mini", "vflute_sg")
+    shutil.copy(folder / SAMPLES_NAME, folder / later)
     later_results = {"config": {"offset": 4}}
     (folder / RESULTS).write_text(json.dumps({"config": {}}), encoding="utf-8")
     (folder / RESULTS.replace("2026-01-02", "2026-01-03")).write_text(
@@ -193,10 +199,10 @@ def test_a_folder_may_hold_a_run_of_each_task(folder: Path) -> None:
 
 
 def test_tasks_of_others_are_passed_over(folder: Path) -> None:
-    other = folder / NAME.replace("figlang_mini", "mme")
+    other = folder / SAMPLES_NAME.replace("figlang_mini", "mme")
     other.write_text('{"doc_id": 0, "mme_score": {"id": 1}}\n', encoding="utf-8")
     assert list(runs.read(str(folder)).tasks) == ["figlang_mini"]
-    (folder / NAME).unlink()
+    (folder / SAMPLES_NAME).unlink()
     refused(
         folder, "only samples of other tasks, or of --predict_only .mme.: .*figlang score SAMPLES"
     )
@@ -208,13 +214,13 @@ def test_tasks_of_others_are_passed_over(folder: Path) -> None:
 @pytest.fixture
 def lines() -> list[Any]:
     """The lines of a real file."""
-    return [json.loads(line) for line in evaluated()[0].split(b"\n")[:-1]]
+    return [json.loads(line) for line in run_figlang_mini()[0].split(b"\n")[:-1]]
 
 
 def written(folder: Path, lines: list[Any]) -> str:
     content = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-    (folder / NAME).write_bytes(content.encode("utf-8", "backslashreplace"))
-    return str(folder / NAME)
+    (folder / SAMPLES_NAME).write_bytes(content.encode("utf-8", "backslashreplace"))
+    return str(folder / SAMPLES_NAME)
 
 
 Lines = list[Any]
@@ -343,7 +349,7 @@ def test_a_damaged_record_is_named(folder: Path, lines: list[Any]) -> None:
     task = runs.read(written(folder, lines)).tasks["figlang_mini"]
     with pytest.raises(
         RunError,
-        match=rf"{NAME} has a record that is not as the task figlang_mini writes it .*gold",
+        match=rf"{SAMPLES_NAME} has a record that is not as the task figlang_mini writes it .*gold",
     ):
         _ = task.estimates
 
@@ -356,7 +362,7 @@ def test_a_part_that_is_no_text_is_named(group: object, folder: Path, lines: lis
     row = lines[4]["sample"]["id"]
     with pytest.raises(
         RunError,
-        match=rf"{NAME} has a record that is not as .*row {row} counts in the scope .* text",
+        match=rf"{SAMPLES_NAME} has a record .* not as .*row {row} counts in the scope .* text",
     ):
         _ = task.estimates
 

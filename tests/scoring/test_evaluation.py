@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from judging import task_with
+from tasks_without_harness import task_with
 
 from figlang_tasks.core.record import Record
 from figlang_tasks.scoring import Measure, Measures, evaluate

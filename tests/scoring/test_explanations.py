@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from demo_runs import Says, evaluate
+from demo_runs import FixedAnswers, evaluate
 from sklearn.metrics import f1_score
 
 from figlang_tasks import FigLangError
@@ -47,7 +47,7 @@ def test_every_metric_follows_from_the_logged_scores() -> None:
     A score <= t counts as the wrong label, and so does no label. That explanations are scored once:
     tests/cli/test_lmms_eval.py.
     """
-    results = evaluate("figlang_mini", Says(*ANSWERS))
+    results = evaluate("figlang_mini", FixedAnswers(*ANSWERS))
     table = results["results"]["figlang_mini"]
     metadata = results["configs"]["figlang_mini"]["metadata"]
     estimates = from_json(metadata["measures"])
@@ -137,7 +137,7 @@ def test_scores_are_rounded_before_a_threshold_is_applied(computed: float, recor
 
 def test_the_kernel_is_named_beside_the_signature() -> None:
     """The kernel is no part of the signature: runs of two kernels are compared."""
-    results = evaluate("figlang_mini", Says(*ANSWERS), limit=4)
+    results = evaluate("figlang_mini", FixedAnswers(*ANSWERS), limit=4)
     metadata = results["configs"]["figlang_mini"]["metadata"]
     kernel = metadata["explanation_kernel"]
     assert kernel in kernels(torch.float32)
@@ -181,7 +181,7 @@ def test_invalid_settings_end_the_run_before_a_model_is_loaded(
 ) -> None:
     monkeypatch.setenv(variable, value)
     with pytest.raises(FigLangError, match=message):
-        evaluate("figlang_mini", Says(*ANSWERS), limit=1)
+        evaluate("figlang_mini", FixedAnswers(*ANSWERS), limit=1)
 
 
 def test_the_first_process_alone_looks_for_weights(
@@ -212,7 +212,12 @@ def test_off_leaves_the_thresholds_out_says_nothing_and_samples_cannot_be_scored
         "lmms_eval_specific_kwargs: {default: {label_only: true, scorer: off}}\n"
     )
     results = evaluate(
-        "figlang_mini_label", Says("entailment"), None, tmp_path / "run", str(tmp_path), limit=3
+        "figlang_mini_label",
+        FixedAnswers("entailment"),
+        None,
+        tmp_path / "run",
+        str(tmp_path),
+        limit=3,
     )
     assert metric_names(results, "figlang_mini_label") == OF_LABELS
     assert not [message for message in warnings_of_loguru if "scor" in message]
@@ -248,7 +253,7 @@ def test_weights_out_of_reach_cost_no_output_and_are_told_once(
     monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", str(tmp_path))
     (tmp_path / "deberta-xlarge-mnli").mkdir()
     notes.take_failures()
-    results = evaluate("figlang_mini", Says(*ANSWERS), limit=10)
+    results = evaluate("figlang_mini", FixedAnswers(*ANSWERS), limit=10)
     assert notes.take_failures() == [MISSING]
     assert len(results["samples"]["figlang_mini"]) == 10
     assert metric_names(results) == OF_LABELS
@@ -315,7 +320,7 @@ def test_a_task_of_another_shape_costs_no_run(
         f" mine.odd\nmetadata: [{{version: 1.0}}]\n{metrics}"
     )
     notes.take_failures()
-    results = evaluate("odd", Says(*ANSWERS), include_path=str(tmp_path), limit=5)
+    results = evaluate("odd", FixedAnswers(*ANSWERS), include_path=str(tmp_path), limit=5)
     assert len(results["samples"]["odd"]) == 5
     assert "versions" in results["configs"]["odd"]["metadata"][1]
     if metrics:

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from judging import task_with
 from scipy.stats import binomtest
 from sklearn.metrics import f1_score
+from tasks_without_harness import task_with
 
 import figlang_tasks
 from figlang_tasks.core import notes

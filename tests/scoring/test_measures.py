@@ -7,10 +7,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import demo_runs
 import pytest
-import varied_runs
-from demo_runs import OWN_TASKS
-from task_metrics import reported
+from demo_runs import MINI_TASKS
+from tasks_without_harness import reported_metrics
 
 from figlang_tasks.cli.tasks import definitions
 from figlang_tasks.core import task_files
@@ -40,7 +40,7 @@ METRIC_LISTS = _metric_lists()
 @cache
 def run(name: str) -> Run:
     """The run of a weak or a strong model over all tasks."""
-    folder = varied_runs.weak() if name == "weak" else varied_runs.strong()
+    folder = demo_runs.weak_run() if name == "weak" else demo_runs.strong_run()
     return runs.read(str(folder))
 
 
@@ -86,12 +86,12 @@ def benchmark_of(measure: Measure) -> str:
 
 
 @pytest.mark.parametrize("model", ["weak", "strong"])
-@pytest.mark.parametrize("task", varied_runs.TASKS)
+@pytest.mark.parametrize("task", demo_runs.VARIED_TASKS)
 def test_saved_records_give_what_was_reported_and_the_harness_has_it_in_its_table(
     task: str, model: str
 ) -> None:
     task_run: TaskRun = run(model).tasks[task]
-    task_file = Path(OWN_TASKS[task][0]).name if task in OWN_TASKS else task
+    task_file = Path(MINI_TASKS[task][0]).name if task in MINI_TASKS else task
     entries = pkgutil.resolve_name(METRIC_LISTS[task_file])
     task_measures: Measures = entries[0]["aggregation"].task.measures
     assert task_run.measures is task_run.kind.measures is task_measures
@@ -124,18 +124,18 @@ def test_saved_records_give_what_was_reported_and_the_harness_has_it_in_its_tabl
 
 
 def test_every_published_figure_belongs_to_a_metric_that_its_tasks_report() -> None:
-    reported_metrics: set[tuple[str, str]] = set()
-    for task, metrics in reported().items():
-        reported_metrics |= {(task, metric) for metric in metrics}
+    task_metrics: set[tuple[str, str]] = set()
+    for task, metrics in reported_metrics().items():
+        task_metrics |= {(task, metric) for metric in metrics}
     for group, definition in definitions().items():  # a group's value is made of its tasks' values
-        reported_metrics |= {
-            (group, metric) for task, metric in reported_metrics if task in definition.members
+        task_metrics |= {
+            (group, metric) for task, metric in task_metrics if task in definition.members
         }
     figures: list[tuple[str, str]] = []
     for task, figures_of_task in published.figures_by_task().items():
         figures += [(task, figure.metric) for figure in figures_of_task]
     assert len(figures) > 500
-    assert set(figures) <= reported_metrics
+    assert set(figures) <= task_metrics
 
 
 def test_the_parts_that_benchmarks_name_are_scopes_of_measures() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from commands import done
-from demo_runs import Says, evaluate
+from demo_runs import FixedAnswers, evaluate
 
 from figlang_tasks.benchmarks.flute.measures import V2
 from figlang_tasks.core.benchmark import Benchmark
@@ -201,9 +201,9 @@ def test_screen_and_compare_warn_of_unread_outputs(
 ) -> None:
     task = "figlang_mini_flute"
     models = {
-        "a": Says("The weather is fine."),
-        "b": Says(""),
-        "c": Says("Hm.", "Entails. So.", "Contradicts. So."),
+        "a": FixedAnswers("The weather is fine."),
+        "b": FixedAnswers(""),
+        "c": FixedAnswers("Hm.", "Entails. So.", "Contradicts. So."),
     }
     for name, model in models.items():
         evaluate(task, model, saved=tmp_path / name, limit=12)

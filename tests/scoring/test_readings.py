@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from commands import done
-from demo_runs import Says, evaluate
-from report_runs import TASKS, lines_of, write_run
+from demo_runs import FixedAnswers, evaluate
+from saved_runs import ANSWER_BY_TASK, sample_lines, write_run
 
 from figlang_tasks.results import runs
 from figlang_tasks.scoring.readings import count_readings
@@ -59,7 +59,7 @@ def readings_of(results: dict[str, Any], task: str) -> Any:
 
 def test_a_run_has_readings_of_all_repeats_and_after_figlang_score(tmp_path: Path) -> None:
     task = "figlang_mini_flute"
-    model = Says("Entails. So.", "Hm.", "Contradicts. So.", "")
+    model = FixedAnswers("Entails. So.", "Hm.", "Contradicts. So.", "")
     results = evaluate(
         task,
         model,
@@ -79,7 +79,7 @@ def test_a_run_has_readings_of_all_repeats_and_after_figlang_score(tmp_path: Pat
 
 def test_score_adds_readings_where_the_results_file_has_none(tmp_path: Path) -> None:
     task = "figlang_mini_flute"
-    write_run(tmp_path / "a", {task: lines_of(task, 6)})
+    write_run(tmp_path / "a", {task: sample_lines(task, 6)})
     printed = done("score", tmp_path / "a", "--scorer", "embedded", "-o", tmp_path / "b")
     (scored,) = (tmp_path / "b").rglob("*results.json")
     readings = readings_of(json.loads(scored.read_text()), task)
@@ -89,9 +89,9 @@ def test_score_adds_readings_where_the_results_file_has_none(tmp_path: Path) -> 
     assert f"to have a language model read what is left: {command}" in printed
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", ANSWER_BY_TASK)
 def test_every_task_that_reads_words_has_readings(task: str) -> None:
-    records = [sample["sample"] for sample in lines_of(task, 6)]
+    records = [sample["sample"] for sample in sample_lines(task, 6)]
     without_words = ("match", "irfl_retrieve", "retrieve_swap", "vqa")
     has_words = not any(name in task for name in without_words)
     assert (count_readings(records) is not None) == has_words
@@ -106,7 +106,7 @@ def test_every_task_that_reads_words_has_readings(task: str) -> None:
     ],
 )
 def test_what_unread_answers_count_as(task: str, output: str, expected: str) -> None:
-    samples = lines_of(task, None, lambda doc, number: output)
+    samples = sample_lines(task, None, lambda doc, number: output)
     readings = count_readings(sample["sample"] for sample in samples)
     assert readings is not None
     assert readings["left_count_as"] == expected
@@ -122,7 +122,7 @@ def test_damaged_readings_are_named(tmp_path: Path) -> None:
         "readings": {"read": {"official": "4"}, "left": {}, "scores": 0, "left_count_as": "wrong"}
     }
     path = write_run(
-        tmp_path / "a", {task: lines_of(task, 6)}, configs={task: {"metadata": metadata}}
+        tmp_path / "a", {task: sample_lines(task, 6)}, configs={task: {"metadata": metadata}}
     )
     with pytest.raises(runs.RunError, match=f"{task}: metadata.readings.read.official is '4'"):
         runs.read(str(path))

@@ -11,8 +11,7 @@ from functools import cache, partial
 from typing import Any
 
 import pytest
-from readers import PIECES, READERS, TEXTS
-from repeated_texts import expressions, repeated_texts
+from text_readers import HOSTILE_PIECES, answer_readers, expressions, repeated_texts, text_makers
 
 from figlang_tasks.answers.choices import Choices
 from figlang_tasks.answers.option import option
@@ -69,7 +68,7 @@ FURTHER: dict[str, Reader] = {
     "metrics, relaxed match": partial(overlap.relaxed_match, reference="a"),
     "table": lambda text: markdown_table([["a", "b"], [text, text]]),
 }
-ALL = READERS | TEXTS | FURTHER
+ALL = answer_readers() | text_makers() | FURTHER
 
 # fmt: off
 WORDS = (
@@ -163,7 +162,7 @@ def test_readers_take_linear_time(name: str) -> None:
 @cache
 def generated() -> list[str]:
     """What the expressions of the package repeat, and pieces of real answers."""
-    pieces = {*ALPHABET, *PIECES}
+    pieces = {*ALPHABET, *HOSTILE_PIECES}
     for pattern in expressions().values():
         pieces |= repeated_texts(pattern)
     return sorted(pieces)

@@ -14,8 +14,15 @@ from typing import Any, get_args
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from readers import BOXES, HEIGHT, PIECES, READERS, TEXTS, WIDTH
-from report_runs import lines_of
+from saved_runs import sample_lines
+from text_readers import (
+    HOSTILE_PIECES,
+    PICTURE_HEIGHT,
+    PICTURE_WIDTH,
+    answer_readers,
+    box_readers,
+    text_makers,
+)
 
 from figlang_tasks.answers.verdict import Status
 from figlang_tasks.benchmarks.metaclue import generated as metaclue
@@ -41,12 +48,17 @@ def hostile(draw: st.DrawFn) -> str:
 
     def part() -> str:
         if draw(st.booleans()):
-            return draw(st.sampled_from(PIECES) | st.text(max_size=4))
+            return draw(st.sampled_from(HOSTILE_PIECES) | st.text(max_size=4))
         answer = draw(st.sampled_from(ANSWERS)) or ""
         first, last = sorted(draw(st.tuples(*[st.integers(0, len(answer))] * 2)))
         return answer[first:last]
 
     return "".join(part() for _ in range(draw(st.integers(0, 6))))
+
+
+BOX_READERS = box_readers()
+READERS = answer_readers()
+TEXT_MAKERS = text_makers()
 
 
 @pytest.mark.parametrize("name", READERS)
@@ -58,15 +70,15 @@ def test_a_parser_reads_or_says_why_not(name: str, text: str) -> None:
     assert (found.status == "read") == (found.value is not None)
     span = getattr(found, "span", None)
     assert span is None or 0 <= span[0] < span[1] <= len(text)
-    if name in BOXES and found.value:
+    if name in BOX_READERS and found.value:
         for left, top, right, bottom in found.value.primary + found.value.secondary:
-            assert 0 <= left < right <= WIDTH and 0 <= top < bottom <= HEIGHT
+            assert 0 <= left < right <= PICTURE_WIDTH and 0 <= top < bottom <= PICTURE_HEIGHT
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("name", TEXT_MAKERS)
 @given(text=hostile())
 def test_what_makes_a_text_of_a_text(name: str, text: str) -> None:
-    assert isinstance(TEXTS[name](text), str)
+    assert isinstance(TEXT_MAKERS[name](text), str)
 
 
 @settings(max_examples=150)
@@ -90,7 +102,7 @@ NAME = "2026-01-02T03-04-05_samples_figlang_mini.jsonl"
 @cache
 def sample() -> dict[str, Any]:
     """A line of a run on figlang_mini."""
-    return lines_of("figlang_mini", 1)[0]
+    return sample_lines("figlang_mini", 1)[0]
 
 
 @settings(max_examples=60)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from filled_sheets import save_sheet
-from judge_server import MODEL, JudgeServer
+from openai_server import JUDGE_MODEL, JudgeServer
 from PIL import Image
-from report_runs import lines_of, write_run
+from saved_runs import sample_lines, write_run
 
 from figlang_tasks.benchmarks.irfl import tables
 from figlang_tasks.benchmarks.metaclue import generated as metaclue
@@ -61,7 +61,7 @@ def test_a_table_named_by_saved_samples_is_one_of_the_release() -> None:
 
 def test_a_report_of_somebody_elses_run_shows_no_picture_of_this_machine(tmp_path: Path) -> None:
     image, task = str(secret(tmp_path)), "figlang_mini_metaclue_caption"
-    lines = lines_of(task, 2)
+    lines = sample_lines(task, 2)
     lines[1]["sample"]["id"] = image
     made = gallery.build([read(str(write_run(tmp_path / "run", {task: lines})))])
     assert [picture is None for picture in made.pictures] == [False, True]
@@ -82,7 +82,7 @@ def test_a_sheet_sends_no_picture_of_this_machine_to_a_server(
         monkeypatch.setenv("OPENAI_API_KEY", "none")
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         with pytest.raises(DataError, match=r"sheet.csv, item 1: image .* points outside of .*got"):
-            fill(sheet, tmp_path / "filled.csv", model=MODEL, concurrency=1, max_tokens=64)
+            fill(sheet, tmp_path / "filled.csv", model=JUDGE_MODEL, concurrency=1, max_tokens=64)
         assert server.prompts == []
 
 

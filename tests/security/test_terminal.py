@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from loguru import logger
-from report_runs import lines_of, write_run
+from saved_runs import sample_lines, write_run
 from typer.testing import CliRunner
 
 from figlang_tasks.cli.figlang import app
@@ -59,7 +59,7 @@ COMMANDS: dict[str, tuple[Callable[[Path], list[str]], int]] = {
             str(
                 write_run(
                     here / "run",
-                    {"figlang_mini": lines_of("figlang_mini", 4)},
+                    {"figlang_mini": sample_lines("figlang_mini", 4)},
                     model_name=f"m{NASTY}",
                 )
             ),

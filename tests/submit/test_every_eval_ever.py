@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import commands
 import pytest
+from demo_runs import strong_run
 from jsonschema import Draft7Validator
 from published_runs import records, results, write_run
-from varied_runs import strong
 
 from figlang_tasks.core.benchmark import parse_request
 from figlang_tasks.core.data_id import DataId
@@ -38,7 +38,7 @@ STEM = re.compile(
 
 @pytest.fixture(scope="module")
 def run() -> Run:
-    return runs.read(str(strong()))
+    return runs.read(str(strong_run()))
 
 
 class Dataset(NamedTuple):

@@ -15,9 +15,9 @@ import commands
 import numpy as np
 import pandas
 import pytest
+from flute_rows import write_vflute_repo
 from published_runs import NAME, records, rows, write_run
 from sklearn.metrics import f1_score
-from vflute_hub import write_vflute_repo
 
 from figlang_tasks import scoring
 from figlang_tasks.core import hub

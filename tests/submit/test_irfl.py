@@ -8,7 +8,14 @@ from pathlib import Path
 
 import commands
 import pytest
-from irfl_runs import REVISION, ROWS, ROWS_OF_RETRIEVAL, detection, retrieval, write
+from saved_runs import (
+    DETECTION_ROWS,
+    IRFL_REVISION,
+    RETRIEVAL_ROWS,
+    detection_records,
+    retrieval_records,
+    write_irfl_samples,
+)
 
 from figlang_tasks.results import runs
 from figlang_tasks.submit import SubmissionError, irfl
@@ -24,7 +31,9 @@ def folder(tmp_path: Path) -> Path:
         "simile": lambda number: number != 0,
     }
     for phrase, is_right in is_right_by_phrase.items():
-        write(tmp_path / "run", f"irfl_match_{phrase}", detection(phrase, is_right))
+        write_irfl_samples(
+            tmp_path / "run", f"irfl_match_{phrase}", detection_records(phrase, is_right)
+        )
     return tmp_path / "run"
 
 
@@ -46,7 +55,7 @@ def test_the_row_counts_the_rows(folder: Path) -> None:
     # 100 of 131, 20 of 69, 111 of 333, 100 of 277, 276 of 277
     assert rows(email(folder)) == [["76.3", "29.0", "33.3", "36.1", "99.6"]]
     assert (
-        f"matching scores; all rows of the four detection tables, IRFL revision {REVISION};"
+        f"matching scores; all rows of the four detection tables, IRFL revision {IRFL_REVISION};"
         in email(folder)
     )
 
@@ -60,7 +69,7 @@ def test_retrieval_stands_below_where_all_of_it_was_run(folder: Path) -> None:
     }
     for phrase, hits in hits_by_phrase.items():
         assert len(rows(email(folder))) == 1
-        write(folder, f"irfl_retrieve_{phrase}", retrieval(phrase, hits))
+        write_irfl_samples(folder, f"irfl_retrieve_{phrase}", retrieval_records(phrase, hits))
     assert rows(email(folder))[1] == ["100.0", "50.0", "0.0", "25.0", "100.0"]
 
 
@@ -72,8 +81,10 @@ def test_the_command_prints_the_email(folder: Path) -> None:
 
 
 def test_a_row_is_of_one_family(folder: Path) -> None:
-    for phrase in ROWS:
-        write(folder, f"irfl_detect_{phrase}_grid", detection(phrase, lambda number: True))
+    for phrase in DETECTION_ROWS:
+        write_irfl_samples(
+            folder, f"irfl_detect_{phrase}_grid", detection_records(phrase, lambda number: True)
+        )
     message = (
         "the runs have tasks of irfl_match and irfl_detect_grid, but a row is of one of irfl_m"
     )
@@ -83,7 +94,9 @@ def test_a_row_is_of_one_family(folder: Path) -> None:
     refused(
         "lack irfl_detect_metaphor_grid: a row needs all of irfl_detect_grid", files[0], *files[2:]
     )
-    write(folder / "other", "irfl_retrieve_simile", retrieval("simile", lambda number: 2))
+    write_irfl_samples(
+        folder / "other", "irfl_retrieve_simile", retrieval_records("simile", lambda number: 2)
+    )
     refused("the runs have tasks of other benchmarks or prompts, but", folder / "other")
 
 
@@ -125,25 +138,27 @@ def test_two_checkpoints_of_one_class_are_two_models(
 
 
 def test_what_is_wrong_with_the_samples(folder: Path) -> None:
-    lines = detection("idiom", lambda number: True)
-    write(folder, "irfl_match_idiom", lines[2:])
+    lines = detection_records("idiom", lambda number: True)
+    write_irfl_samples(folder, "irfl_match_idiom", lines[2:])
     refused("198 of the 200 rows of idiom-detection-task: evaluate all rows", folder)
-    for phrase in ROWS_OF_RETRIEVAL:
-        images = retrieval(phrase, lambda number: 1)
-        write(folder, f"irfl_retrieve_{phrase}", images[1:] if phrase == "simile" else images)
-    write(folder, "irfl_match_idiom", lines)
+    for phrase in RETRIEVAL_ROWS:
+        images = retrieval_records(phrase, lambda number: 1)
+        write_irfl_samples(
+            folder, f"irfl_retrieve_{phrase}", images[1:] if phrase == "simile" else images
+        )
+    write_irfl_samples(folder, "irfl_match_idiom", lines)
     refused("141 of the 142 rows of simile-retrieval-task: evaluate all", folder)
     unscored, *_ = lines
     unscored["scores"] = None
-    write(folder, "irfl_match_idiom", lines)
+    write_irfl_samples(folder, "irfl_match_idiom", lines)
     refused(f"1 rows have no matching scores .{unscored['id']}.: use a", folder)
 
 
 def test_all_revisions_of_the_tables_are_told(folder: Path) -> None:
-    for number, phrase in enumerate(ROWS):
-        records = detection(phrase, lambda number: True)
+    for number, phrase in enumerate(DETECTION_ROWS):
+        records = detection_records(phrase, lambda number: True)
         for record in records:
             record["data"] = record["data"].replace("@0", "@" + "9321"[number])
-        write(folder, f"irfl_match_{phrase}", records)
-    revisions = ", ".join(first_digit + REVISION[1:] for first_digit in "1239")
+        write_irfl_samples(folder, f"irfl_match_{phrase}", records)
+    revisions = ", ".join(first_digit + IRFL_REVISION[1:] for first_digit in "1239")
     assert f"IRFL revision {revisions};" in email(folder)

@@ -30,9 +30,9 @@ def refused(*arguments: object) -> str:
     """The one message that a call ended with; libraries may log what they let go of meanwhile."""
     result = figlang(*arguments)
     assert (result.exit_code, result.stdout) == (1, ""), result.output
-    told = [line for line in result.stderr.splitlines() if line.startswith("figlang: ")]
-    assert len(told) == 1, result.stderr
-    return told[0]
+    messages = [line for line in result.stderr.splitlines() if line.startswith("figlang: ")]
+    assert len(messages) == 1, result.stderr
+    return messages[0]
 
 
 def cells(text: str) -> list[list[str]]:
@@ -49,22 +49,21 @@ def doctor(*arguments: str) -> tuple[int, dict[str, dict[str, Any]]]:
     result = figlang("doctor", *arguments)
     token = os.environ.get("HF_TOKEN")
     assert not token or token not in result.output
-    found: dict[str, dict[str, Any]] = {}
+    findings: dict[str, dict[str, Any]] = {}
     for line in result.stdout.splitlines():
-        if told := FINDING.fullmatch(line):
-            status, name, concerns, text = told.groups()
-            found[name] = {
+        if finding := FINDING.fullmatch(line):
+            status, name, concerns, text = finding.groups()
+            findings[name] = {
                 "status": status,
                 "concerns": (concerns or "").split(", "),
                 "text": text,
                 "remedy": "",
             }
         elif line.startswith("           -> "):
-            found[name]["remedy"] = line.strip()
-    counts = [
-        sum(each["status"] == status for each in found.values())
-        for status in ("problem", "warning")
-    ]
-    assert "{} problem(s), {} warning(s)".format(*counts) in result.stdout
-    assert result.exit_code == (1 if counts[0] else 0)
-    return result.exit_code, found
+            findings[name]["remedy"] = line.strip()
+    statuses = [finding["status"] for finding in findings.values()]
+    problems = statuses.count("problem")
+    warnings = statuses.count("warning")
+    assert f"{problems} problem(s), {warnings} warning(s)" in result.stdout
+    assert result.exit_code == (1 if problems else 0)
+    return result.exit_code, findings

@@ -1,27 +1,36 @@
-"""Runs of the harness with the model classes of this package, and the files that they leave."""
+"""Runs of the harness: of the classes of this package, and of models whose answers tests choose."""
 
 from __future__ import annotations
 
 import copy
 import json
 import os
-from collections.abc import Sequence
+import random
+import sys
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any
+from unittest.mock import patch
 
 import lmms_eval.models
 import lmms_eval.tasks
+from filelock import FileLock
+from lm_eval.api.model import LM
+from lmms_eval.api.instance import Instance
 from lmms_eval.api.model import lmms
 from lmms_eval.evaluator import simple_evaluate
 from lmms_eval.loggers import EvaluationTracker
 from lmms_eval.tasks import TaskManager
 
 import figlang_tasks
+from figlang_tasks.core import score_requests
 from figlang_tasks.harness.plugin import tasks_dir
 from figlang_tasks.mini import DEMO_MODEL_DIR
 from figlang_tasks.models import manifests
+from figlang_tasks.models.base import Offline
+from figlang_tasks.models.baselines import Random
 from figlang_tasks.scoring import Estimate, flat, from_json, full_name
 
 DEMO = f"pretrained={DEMO_MODEL_DIR}"
@@ -50,8 +59,11 @@ def read_task_files_once() -> None:
 read_task_files_once()
 
 
-class Says(lmms):
-    """Gives the answers that it is told, in turn."""
+# --- a run of any model ---
+
+
+class FixedAnswers(lmms):
+    """A model that gives its answers in turn."""
 
     loglikelihood: Any = None
     generate_until_multi_round: Any = None
@@ -61,10 +73,28 @@ class Says(lmms):
         self.answers = answers
 
     def generate_until(self, requests: list[Any]) -> list[str]:
-        return [self.answers[place % len(self.answers)] for place in range(len(requests))]
+        return [self.answers[number % len(self.answers)] for number in range(len(requests))]
 
 
-def register() -> None:
+class AnswersByDocument(LM):
+    """A model for lm-eval that gives the answer of each document.
+
+    Args:
+        answers: the answers by the number of the document.
+    """
+
+    loglikelihood: Any = None
+    loglikelihood_rolling: Any = None
+
+    def __init__(self, answers: Mapping[int, str]) -> None:
+        super().__init__()
+        self.answers = answers
+
+    def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
+        return [self.answers[request.doc_id] for request in requests]
+
+
+def register_models() -> None:
     """Register the model classes again: another test may have put its own under their names."""
     for manifest in manifests():
         lmms_eval.models.MODEL_REGISTRY_V2.register_manifest(manifest, overwrite=True)
@@ -72,8 +102,11 @@ def register() -> None:
 
 @lru_cache(maxsize=8)  # reading all task files takes two seconds
 def task_manager(include_path: str | None = None, model: str | None = None) -> TaskManager:
-    """Our tasks, with those of a folder; `model`: the name by which they find settings meant for
-    one.
+    """The manager of our tasks.
+
+    Args:
+        include_path: a folder with further tasks.
+        model: the name by which tasks find the settings that are meant for one model.
     """
     return figlang_tasks.task_manager(
         include_defaults=False, include_path=include_path, model_name=model
@@ -89,12 +122,18 @@ def evaluate(
     as_model: str | None = None,
     **arguments: Any,
 ) -> dict[str, Any]:
-    """Evaluate a task, or several; with `saved`, write the files of results and samples there as
-    the command does.
+    """Evaluate a task or several, and return the results of the harness.
 
-    `as_model`: the name by which a `model` that is an object finds settings meant for one.
+    Args:
+        task: the name of a task, or several.
+        model: the name of a model class, or a model.
+        model_args: the arguments of the class.
+        saved: a folder for the files of results and samples, which the command writes.
+        include_path: a folder with further tasks.
+        as_model: the name by which a `model` that is an object finds settings meant for one.
+        arguments: further arguments of the harness.
     """
-    register()
+    register_models()
     tracker = EvaluationTracker(output_path=str(saved)) if saved else None
     results = simple_evaluate(
         model=model,
@@ -108,13 +147,13 @@ def evaluate(
     )
     assert results is not None
     if tracker:
-        samples = {
-            name: [dict(sample) for sample in found] for name, found in results["samples"].items()
-        }
-        without = {key: value for key, value in results.items() if key != "samples"}
-        tracker.save_results_aggregated(without, samples, "2026-01-02T03-04-05")
-        for name, found in samples.items():
-            tracker.save_results_samples(name, found)
+        samples_by_task: dict[str, list[dict[str, Any]]] = {}
+        for name, samples in results["samples"].items():
+            samples_by_task[name] = [dict(sample) for sample in samples]
+        aggregated = {key: value for key, value in results.items() if key != "samples"}
+        tracker.save_results_aggregated(aggregated, samples_by_task, "2026-01-02T03-04-05")
+        for name, samples in samples_by_task.items():
+            tracker.save_results_samples(name, samples)
     return results
 
 
@@ -129,16 +168,21 @@ def estimates(results: dict[str, Any], task: str) -> dict[str, Estimate]:
     """Return the estimates of a task, of the whole and of every scope, by full name
     (``f1@60_muse``).
     """
-    found = from_json(results["configs"][task]["metadata"]["measures"])
-    return {full_name(measure, scope): estimate for measure, scope, estimate in flat(found)}
+    saved_estimates = from_json(results["configs"][task]["metadata"]["measures"])
+    estimate_by_name: dict[str, Estimate] = {}
+    for measure, scope, estimate in flat(saved_estimates):
+        estimate_by_name[full_name(measure, scope)] = estimate
+    return estimate_by_name
 
 
 def answers(results: dict[str, Any], task: str) -> dict[int, str]:
-    """Return what was answered, by document id."""
+    """Return the answers, by document id."""
     return {sample["doc_id"]: sample["resps"][0][0] for sample in results["samples"][task]}
 
 
-OWN_TASKS = {
+# --- tasks on the data of the package ---
+
+MINI_TASKS = {
     "mini_sg": ("vflute/vflute_sg", "figlang_mini,split=test", {"scorer": "off"}),
     "mini_2shot": ("vflute/vflute", "figlang_mini,split=test", {"scorer": "off", "num_shots": 2}),
     "mini_flute_v1": (
@@ -162,8 +206,8 @@ OWN_TASKS = {
         {},
     ),
     "mini_nykms_mw": ("nykms/nykms_mw", "figlang_mini_nykms,question=mw,modality=image", {}),
-    # With the questions of the best metaphor alone: all of them are three quarters of the rows of a
-    # run.
+    # With the questions of the best metaphor alone, because the questions of all metaphors would be
+    # three quarters of the rows of a run.
     "mini_metaclue_vqa_best": (
         "metaclue/metaclue_vqa_best",
         "figlang_mini_metaclue,task=vqa_best",
@@ -175,9 +219,9 @@ OWN_TASKS = {
 
 @lru_cache(maxsize=1)
 def mini_tasks() -> str:
-    """Return a folder, for `include_path`, with the files of OWN_TASKS."""
+    """Return a folder, for `include_path`, with the files of MINI_TASKS."""
     folder = mkdtemp(prefix="tasks-", dir=os.environ["FIGLANG_TEST_RUNS"])
-    for name, (file, data, options) in OWN_TASKS.items():
+    for name, (file, data, options) in MINI_TASKS.items():
         content: dict[str, Any] = {
             "include": f"{tasks_dir()}/{file}.yaml",
             "task": name,
@@ -187,3 +231,129 @@ def mini_tasks() -> str:
             content["lmms_eval_specific_kwargs"] = {"default": options}
         (Path(folder) / f"{name}.yaml").write_text(json.dumps(content))
     return folder
+
+
+# --- a run on figlang_mini with every kind of answer ---
+
+SAMPLES_NAME = "2026-01-02T03-04-05_samples_figlang_mini.jsonl"
+"""The name of the samples file of `run_figlang_mini`."""
+
+
+class _EveryKindOfAnswer(Offline):
+    """A model that answers in turn what is nearly right, what is wrong, what has no explanation,
+    what has no label, and nothing.
+    """
+
+    def generate_until(self, requests: list[Any]) -> list[str]:
+        answers: list[str] = []
+        for number, request in enumerate(requests):
+            *_, doc_id, task, split = request.args
+            answers.append(self._answer(self.task_dict[task][split][doc_id], number))
+        return answers
+
+    def _answer(self, doc: Mapping[str, Any], number: int) -> str:
+        nearly_right = f"{doc['explanation'][:-20]} picture.\n\nLABEL: {doc['label']}"
+        wrong = (
+            f"“{doc['claim']}” and a kettle\u2028🫖 number {number} of no meaning."
+            "\n\nLABEL: contradiction"
+        )
+        without_label = f"{doc['explanation']} I would not say which it is."
+        answers = (nearly_right, wrong, "LABEL: entailment", without_label, "")
+        return answers[number % len(answers)]
+
+
+@lru_cache(maxsize=2)
+def run_figlang_mini(scorer: str = "off") -> tuple[bytes, dict[str, Any]]:
+    """The samples file of a run with an explanation scorer, and the run's metrics without their
+    filter.
+    """
+    with TemporaryDirectory() as folder, patch.dict(os.environ, {"FIGLANG_SCORER": scorer}):
+        results = evaluate("figlang_mini", _EveryKindOfAnswer(), saved=Path(folder))
+        (file,) = Path(folder).rglob(SAMPLES_NAME)
+        values: dict[str, Any] = {}
+        for name, value in metrics(results, "figlang_mini").items():
+            values[name.partition(",")[0]] = value
+        return file.read_bytes(), values
+
+
+# --- runs of a weak and of a strong model on every kind of task ---
+
+VARIED_TASKS = (
+    "figlang_mini",
+    "figlang_mini_flute",
+    "mini_flute_v1",
+    "figlang_mini_irfl_detect_idiom",
+    "mini_irfl_detect_idiom_circular",
+    "mini_irfl_match_simile",
+    "mini_irfl_random4_metaphor",
+    "figlang_mini_irfl_retrieve_metaphor",
+    "figlang_mini_metaclue_caption",
+    "figlang_mini_metaclue_classify_literal",
+    "figlang_mini_metaclue_localize",
+    "figlang_mini_metaclue_retrieve_swap",
+    "mini_metaclue_vqa_best",
+    "figlang_mini_nykms_metaphor",
+    "mini_nykms_mw",
+)
+"""One task of each kind."""
+
+
+class PartlyRight(Random):
+    """A model that gives the target of a document or of another one, whole, cut off or not at all.
+
+    Args:
+        seed: decides about the answers.
+        skill: the share of documents for which it takes the right target.
+    """
+
+    def __init__(self, seed: int, skill: float) -> None:
+        super().__init__(seed)
+        self._skill = skill
+
+    def _answer(self, request: Instance) -> str:
+        *_, doc_id, name, split = request.args
+        if score_requests.KEY in request.args[1]:
+            scores = score_requests.read_answer(super()._answer(request)) or []
+            return score_requests.answer([round(score, 1) for score in scores])
+        generator = random.Random(f"{self._seed}/{name}/{doc_id}")
+        task = self.task(request)
+        docs = task.dataset_no_image[split]
+        if generator.random() >= self._skill:
+            doc_id = generator.randrange(len(docs))
+        lines = str(task.doc_to_target(docs[doc_id])).split("\n")
+        # The target of a caption task has one caption a line.
+        text = lines[0] if "caption" in name else "\n".join(lines)
+        truncated = text[: len(text) * 2 // 3]
+        return generator.choice([*[text] * 9, truncated, f"{text} <b>&", ""])
+
+
+def varied_run(seed: int, skill: float) -> Path:
+    """The folder of a run of `PartlyRight` on all `VARIED_TASKS`, as the command leaves it.
+
+    Explanations are scored by `embedded`. The run is made once for all processes of the tests, and
+    is not to be changed.
+    """
+    folder = Path(os.environ["FIGLANG_TEST_RUNS"]) / f"varied_{seed}_{skill}"
+    with FileLock(f"{folder}.lock"):
+        if list(folder.rglob("*_results.json")):
+            return folder
+        # METEOR starts Java for each part of the captions: most of the time that this would take.
+        with patch.dict(os.environ, {"PATH": str(Path(sys.executable).parent)}):
+            evaluate(
+                VARIED_TASKS,
+                PartlyRight(seed, skill),
+                saved=folder,
+                include_path=mini_tasks(),
+                as_model="figlang_random",
+            )
+    return folder
+
+
+def weak_run() -> Path:
+    """The folder of the run of a model that is mostly wrong; see `varied_run`."""
+    return varied_run(1, 0.3)
+
+
+def strong_run() -> Path:
+    """The folder of the run of a model that is mostly right; see `varied_run`."""
+    return varied_run(2, 0.75)

@@ -1,4 +1,4 @@
-"""Runs of the models of faulty_model.py: in this process, and by the command line."""
+"""Runs of the models of faulty_model.py, in this process and by the command line."""
 
 from __future__ import annotations
 
@@ -42,8 +42,10 @@ class Runs:
         return self.folder / "answers"
 
     def environment(self, fault: Mapping[str, object]) -> dict[str, str]:
-        told = {name.upper(): str(value) for name, value in fault.items()}
-        return {"FAULTY_LOG": str(self.log), "FIGLANG_SCORER": "off", "HF_HUB_OFFLINE": "1"} | told
+        variables = {"FAULTY_LOG": str(self.log), "FIGLANG_SCORER": "off", "HF_HUB_OFFLINE": "1"}
+        for name, value in fault.items():
+            variables[name.upper()] = str(value)
+        return variables
 
     def here(
         self,
@@ -94,14 +96,17 @@ class Runs:
             "--output_path",
             str(self.folder / "out"),
         ]
-        given = [path for path in [os.environ.get("PYTHONPATH")] if path]
-        path = os.pathsep.join([faulty_model.install(self.folder / "plugin"), *given])
-        own = self.environment(fault or {}) | {
-            "PYTHONPATH": path,
+        python_path = faulty_model.install(self.folder / "plugin")
+        if os.environ.get("PYTHONPATH"):
+            python_path += os.pathsep + os.environ["PYTHONPATH"]
+        variables = {
+            **os.environ,
+            **self.environment(fault or {}),
+            "PYTHONPATH": python_path,
             "FIGLANG_CACHE": "off",
             "ACCELERATE_USE_CPU": "true",
         }
-        return {"command": command, "env": os.environ | own, "cwd": self.folder}
+        return {"command": command, "env": variables, "cwd": self.folder}
 
     def in_two_processes(
         self,
@@ -138,8 +143,8 @@ class Runs:
     def written(self) -> dict[str, Any]:
         """Metrics of the one results file, without the harness's own standard errors."""
         (path,) = self.files("*_results.json")
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return demo_runs.metrics(found, TASK)
+        results: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return demo_runs.metrics(results, TASK)
 
     @contextmanager
     def _noting(self) -> Iterator[None]:

@@ -1,4 +1,4 @@
-"""A local OpenAI-compatible server: /v1/chat/completions, answered by a model of this machine.
+"""Local OpenAI-compatible servers of /v1/chat/completions: a model, fixed bodies or a test answers.
 
 Pictures arrive as base64 data URLs, as the harness's API classes send them::
 
@@ -30,6 +30,8 @@ from vlm_requests import GREEDY, asked, made
 from figlang_tasks.models.vlm import FigLangVLM
 
 RETRY_AFTER = 0.1  # seconds; clients ignore 0
+JUDGE_MODEL = "judge-1"
+"""The model that a `JudgeServer` serves."""
 
 
 @dataclass(frozen=True)
@@ -61,59 +63,72 @@ class Refused(Exception):
 
 
 _ONE_AT_A_TIME = threading.Lock()
-_model = lru_cache(maxsize=1)(lambda pretrained: FigLangVLM(pretrained, device="cpu"))
 
 
-def answered(
+@lru_cache(maxsize=1)
+def _model(pretrained: str) -> FigLangVLM:
+    return FigLangVLM(pretrained, device="cpu")
+
+
+def answer_by_model(
     pretrained: str, messages: list[dict[str, Any]], max_tokens: int, top: int | None
 ) -> Reply:
-    """What `figlang_vlm` says, with as many `top` log-probabilities of its first token; None leaves
-    them out.
+    """The answer of `figlang_vlm` to a conversation.
+
+    Args:
+        pretrained: the model.
+        messages: the conversation.
+        max_tokens: the most tokens of the answer.
+        top: how many log-probabilities of the first token the reply has; None leaves them out.
     """
     pictures = iter(images_of(messages))
-    turns = [
-        {
-            "role": message["role"],
-            "content": [
-                {"type": "image", "url": next(pictures)} if part["type"] == "image_url" else part
-                for part in _parts(message)
-            ],
-        }
-        for message in messages
-    ]
+    turns: list[dict[str, Any]] = []
+    for message in messages:
+        content: list[dict[str, Any]] = []
+        for part in _parts(message):
+            if part["type"] == "image_url":
+                content.append({"type": "image", "url": next(pictures)})
+            else:
+                content.append(part)
+        turns.append({"role": message["role"], "content": content})
+
     with _ONE_AT_A_TIME:
         lm = _model(pretrained)
         (text,) = asked(lm, [turns], GREEDY | {"max_new_tokens": max_tokens})
         if top is None:
             return Reply(text)
+        _, inputs = made(lm, turns)
         with torch.inference_mode():
-            values = lm.model(**made(lm, turns)[1]).logits[0, -1].float().log_softmax(-1).topk(top)
-    tokens = [
-        {"token": word, "logprob": value, "bytes": list(word.encode())}
-        for word, value in zip(
-            map(lm.tokenizer.decode, values.indices[:, None]), values.values.tolist(), strict=True
-        )
-    ]
+            logits = lm.model(**inputs).logits[0, -1]
+        likeliest = logits.float().log_softmax(-1).topk(top)
+
+    tokens: list[dict[str, Any]] = []
+    for index, logprob in zip(likeliest.indices, likeliest.values.tolist(), strict=True):
+        word = lm.tokenizer.decode([index])
+        tokens.append({"token": word, "logprob": logprob, "bytes": list(word.encode())})
     return Reply(text, tokens[0] | {"top_logprobs": tokens})
 
 
 def _parts(message: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The parts of a message; a text alone is one part."""
     content = message["content"]
     return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
+def _texts(message: Mapping[str, Any]) -> list[str]:
+    return [part["text"] for part in _parts(message) if part["type"] == "text"]
+
+
 def images_of(messages: Iterable[Mapping[str, Any]]) -> list[Image.Image]:
     """Return the pictures of a conversation, in order."""
-    urls = [
-        part["image_url"]["url"]
-        for message in messages
-        for part in _parts(message)
-        if part["type"] == "image_url"
-    ]
-    return [
-        Image.open(io.BytesIO(base64.b64decode(url.partition("base64,")[2]))).convert("RGB")
-        for url in urls
-    ]
+    images: list[Image.Image] = []
+    for message in messages:
+        for part in _parts(message):
+            if part["type"] == "image_url":
+                _, _, encoded = part["image_url"]["url"].partition("base64,")
+                content = io.BytesIO(base64.b64decode(encoded))
+                images.append(Image.open(content).convert("RGB"))
+    return images
 
 
 class OpenAIServer:
@@ -156,8 +171,10 @@ class OpenAIServer:
         """
         if body["model"] != self.name:
             raise Refused(404, f"The model {body['model']!r} does not exist")
-        top = body.get("top_logprobs", 0) if body.get("logprobs") and self.logprobs else None
-        return answered(self._pretrained, body["messages"], body["max_tokens"], top)
+        top = None
+        if body.get("logprobs") and self.logprobs:
+            top = body.get("top_logprobs", 0)
+        return answer_by_model(self._pretrained, body["messages"], body["max_tokens"], top)
 
     @property
     def url(self) -> str:
@@ -186,8 +203,33 @@ class BodiesServer(OpenAIServer):
         self._choose = choose
 
     def reply(self, body: Mapping[str, Any]) -> Body:
-        texts = [part["text"] for part in _parts(body["messages"][-1]) if part["type"] == "text"]
-        return Body(self._choose(" ".join(texts)))
+        return Body(self._choose(" ".join(_texts(body["messages"][-1]))))
+
+
+class JudgeServer(OpenAIServer):
+    """A server whose answers a function of the test gives.
+
+    Args:
+        answer: the answer to a prompt and its pictures; None refuses, "" has no content.
+    """
+
+    def __init__(self, answer: Callable[[str, list[Image.Image]], str | None]) -> None:
+        super().__init__(JUDGE_MODEL)
+        self.answer = answer
+        self.prompts: list[str] = []
+        self.pictures: list[int] = []
+        self.settings: dict[str, Any] = {}  # of the last request
+
+    def reply(self, body: Mapping[str, Any]) -> Reply:
+        pictures = images_of(body["messages"])
+        self.settings = {name: value for name, value in body.items() if name != "messages"}
+        (prompt,) = _texts(body["messages"][-1])
+        self.prompts.append(prompt)
+        self.pictures.append(len(pictures))
+        text = self.answer(prompt, pictures)
+        if body["model"] != JUDGE_MODEL or text is None:
+            raise Refused(400, "refused\x1b[31m")
+        return Reply(text or None)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -200,7 +242,7 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         fault = self.owner.faults.popleft() if self.owner.faults else "ok"
         images = len(images_of(body["messages"]))
-        said = {} if isinstance(fault, str) else fault
+        fields_of_message = {} if isinstance(fault, str) else fault
         status = {"429": 429, "drop": None, "hang": None}.get(str(fault), 200)
         self.owner.requests.append(LoggedRequest(status, images, body))
         if fault == "hang":
@@ -212,16 +254,16 @@ class _Handler(BaseHTTPRequestHandler):
             self._error(429, "Rate limit reached for requests", {"Retry-After": str(RETRY_AFTER)})
         else:
             try:
-                self._answer(self.owner.reply(body), said)
+                self._answer(self.owner.reply(body), fields_of_message)
             except Refused as error:
                 self._error(*error.args)
 
-    def _answer(self, reply: Reply | Body, said: Mapping[str, Any]) -> None:
+    def _answer(self, reply: Reply | Body, fields_of_message: Mapping[str, Any]) -> None:
         if isinstance(reply, Body):
             self._send_content(200, reply.content)
             return
         choice: dict[str, Any] = {"index": 0, "finish_reason": self.owner.finish_reason}
-        choice["message"] = {"role": "assistant", "content": reply.text, **said}
+        choice["message"] = {"role": "assistant", "content": reply.text, **fields_of_message}
         choice["logprobs"] = reply.first and {"content": [reply.first], "refusal": None}
         usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
         answer = {

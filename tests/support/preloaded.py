@@ -1,4 +1,4 @@
-"""What the commands of warm.py find imported, and read."""
+"""What the server of warm.py imports and reads before it forks commands."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import huggingface_hub
+from flute_rows import VFluteRow
 from sklearn.metrics import f1_score
-from vflute_hub import VFluteRow
 
 from figlang_tasks.benchmarks.vflute.tasks import VFLUTE
 from figlang_tasks.scoring import Estimate, evaluate, to_json

@@ -1,5 +1,4 @@
-"""Commands without the seconds of their imports: each is forked from a server that has imported the
-harnesses.
+"""Commands that start at once: they are forked from a server that has imported the harnesses.
 
 The server is the "forkserver" of multiprocessing, one for each process of the tests. A command runs
 with its own arguments, folder, environment and files, and can be killed like any other. What is
@@ -139,10 +138,10 @@ def start_ranks(
     }
     ranks = []
     for rank in range(count):
-        told = {
-            name: str(value) for name, value in (group | {"RANK": rank, "LOCAL_RANK": rank}).items()
-        }
-        ranks.append(Process(command, env={**env, **told}, **how))
+        variables = dict(env)
+        for name, value in {**group, "RANK": rank, "LOCAL_RANK": rank}.items():
+            variables[name] = str(value)
+        ranks.append(Process(command, env=variables, **how))
     return ranks
 
 
@@ -178,9 +177,9 @@ def _run(
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
-    path = [each for each in environment.get("PYTHONPATH", "").split(os.pathsep) if each]
-    if not set(path) <= set(sys.path):
-        sys.path[1:1] = path
+    folders = list(filter(None, environment.get("PYTHONPATH", "").split(os.pathsep)))
+    if not set(folders) <= set(sys.path):
+        sys.path[1:1] = folders
         sys.modules["lmms_eval.models"].MODEL_REGISTRY_V2.load_entrypoint_manifests(overwrite=True)
     _read_environment_again()
     signal.signal(signal.SIGINT, signal.default_int_handler)

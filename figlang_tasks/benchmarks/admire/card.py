@@ -38,7 +38,7 @@ def _ranking_answer(record: RankingRecord) -> Answer:
 
 
 def _sequence_answer(record: SequenceRecord) -> Answer:
-    """The letter of the chosen picture. The sense is not shown."""
+    """The letter of the chosen picture, or "none", and whether it is right; not the sense."""
     chosen_name = record["predicted"]
     has_choice = chosen_name is not None
     letter = "none"

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from figlang_tasks.benchmarks.admire import tasks
 from figlang_tasks.benchmarks.admire.rows import LETTERS
 from figlang_tasks.core.choice import Choice, letters_alone
-from figlang_tasks.core.record import Document, Record
+from figlang_tasks.core.record import Record, RowIfKnown
 
 
 def choice_of(record: Record) -> Choice | None:
@@ -21,14 +21,14 @@ def choice_of(record: Record) -> Choice | None:
     return CAPTIONS if record["shown"] == "captions" else PICTURES
 
 
-def _pictures(record: Record, document: Document) -> Mapping[str, str]:
+def _pictures(record: Record, document: RowIfKnown) -> Mapping[str, str]:
     """The letters of the candidates; none if the picture was read, and only the sense was not."""
     if record["predicted"] is not None:
         return {}
     return letters_alone(len(record["names"]), LETTERS)
 
 
-def _captions(record: Record, document: Document) -> Mapping[str, str]:
+def _captions(record: Record, document: RowIfKnown) -> Mapping[str, str]:
     """The captions of the candidates by letter; none if the picture was read."""
     letters = _pictures(record, document)
     # `needs_document` below: the document is always there. Its first two captions are those of the

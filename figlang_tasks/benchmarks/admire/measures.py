@@ -31,6 +31,7 @@ _SCORER_B = "AdMIRe (SemEval-2025 Task 1), scoring program of subtask B"
 WEIGHTS = (3, 1, 0, 0, 0)
 """What the pictures that are expected first, second ... add to DCG (``task_a_scoring.py``)."""
 
+# A value of each measure for idiomatic and for literal rows, beside the one for all.
 _SENSES = by_field("sense", SENSES)
 
 
@@ -145,12 +146,12 @@ def _both_senses_acc(is_right: Callable[[Any], float]) -> Measure:
     """The measure ``both_senses_acc``: the share of compounds that are right in both senses.
 
     Args:
-        is_right: 1.0 for a record with the right answer, else 0.0.
+        is_right: returns 1.0 for a record with the right answer, else 0.0.
     """
 
     def statistic(records: Sequence[Record]) -> Statistic | None:
         """The share over the compounds with two records; None if there are none."""
-        hits_by_compound: dict[str, list[float]] = {}
+        hits_by_compound: dict[str, list[float]] = {}  # 1.0 or 0.0 for each sense
         for record in records:
             hits_by_compound.setdefault(unit_of(record), []).append(is_right(record))
         both_right_by_compound: dict[str, float] = {}

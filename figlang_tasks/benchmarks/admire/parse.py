@@ -24,11 +24,14 @@ from figlang_tasks.benchmarks.admire.told_rankings import find_told
 
 # --- a ranking (subtask A) ---
 
-# Most of these look at the introduction of a list: the words before it (`_introduction`).
+# Where the words before a ranking are its introduction (`_introduction`): in its sentence, or, for
+# "Here is my ranking:\n\n1. B", in a line above that ends in a colon.
 _WORD = re.compile(r"\w")
 _LINE_ABOVE = re.compile(
     r"([^\n]{0,160}:)[ \t]{0,8}\n[^\w\n]{0,8}(?:\n[^\w\n]{0,8}){0,3}(?:\d{1,2}[.):][^\w\n]{0,8})?\Z"
 )
+# What an introduction says: "the ranking", how it ends ("is", ":", "are", "I would go with"), a
+# denial or a condition.
 _RANKING = re.compile(r"\b(?:rank\w*|order|answer|best|ordem)\b", re.I)
 _SAYS = re.compile(r"(?:[:=]|\b(?:is|be|é)\b)[\s\"'(\[{]{0,8}\Z", re.I)
 _COLON = re.compile(r"[:=][\s\"'(\[{]{0,8}\Z")
@@ -37,8 +40,10 @@ _CHOOSES = re.compile(
     r"\b(?:go with|choose|pick|say|propose|suggest|put|rank)(?:\sthem)?[\s:\"'(\[{]{0,8}\Z", re.I
 )
 _DENIED = re.compile(r"(?:\b(?:not|cannot|could|n[aã]o)\b|n't\b)[^,.;\n]*\Z|\bif\b", re.I)
+# What stands behind a list: nothing, " is the ranking", ", because"; or an aside, " (B shows ...)".
 _ENDS = re.compile(r"\W*\Z|\sis\s(?:the|my)\sranking\b|,?\sbecause\b")
 _ASIDE = re.compile(r"\s?[(:-]")
+# "From worst to best", "least fitting first".
 _WORST_FIRST = re.compile(
     r"(?<!to )(?<!to the )\b(?:worst|least|pior)(?:\s\w{1,20}){0,2}[\s>-]{1,3}(?:to|para|first)\b",
     re.I,
@@ -60,7 +65,9 @@ def ranking(output: str | None, count: int) -> Read[tuple[int, ...]]:
     - ``told``: "B is best. Then D, which ... E is the worst."
 
     What is negated, hedged or asked is not read, nor is an order of some pictures or one with ties.
-    A "final" ranking counts before others.
+    A "final" ranking counts before others. Without a ranking the status says why: ``out_of_range``
+    (a list with "F"), ``unreadable`` (rule ``incomplete``, a list of some pictures, or
+    ``nothing``), ``refused``, or ``ambiguous`` (several rankings).
 
     Args:
         output: the model's output; None if there is none.
@@ -88,7 +95,7 @@ def _read_ranking(answer: Answer, count: int) -> Read[tuple[int, ...]]:
     # No ranking was read. Lists of capitals or of numbers may say why; small letters may be words.
     clear_lists = [*capitals, *numbers]
     for candidate in clear_lists:
-        if max(candidate.value) >= count or min(candidate.value) < 0:
+        if max(candidate.value) >= count or min(candidate.value) < 0:  # "F", or the number 0
             return Read(None, "out_of_range", "range")
     for candidate in clear_lists:
         if not _has_each_picture_once(candidate, count):
@@ -106,7 +113,8 @@ def _has_each_picture_once(ranking: Evidence, count: int) -> bool:
 def _decide(answer: Answer, rankings: list[Evidence]) -> Read[tuple[int, ...]] | None:
     """The ranking that an answer means, of several in one form; None if it means none of them.
 
-    One from worst to best is turned round.
+    Rankings that are called final count alone, if there are any. Several different ones are
+    ambiguous (`figlang_tasks.answers.verdict.decide`). One from worst to best is turned round.
     """
     answers: list[Evidence] = []
     final_answers: list[Evidence] = []
@@ -139,7 +147,7 @@ def _introduction(answer: Answer, ranking: Evidence) -> str:
 def _is_meant(answer: Answer, ranking: Evidence, introduction: str) -> bool:
     """Whether an answer means a ranking: it is neither asked nor denied nor only mentioned.
 
-    A mere list is meant where words announce it, or where it stands alone.
+    A list such as "B, D, A" is only mentioned unless words announce it or it stands alone.
 
     Args:
         answer: the answer.
@@ -151,29 +159,48 @@ def _is_meant(answer: Answer, ranking: Evidence, introduction: str) -> bool:
         return False
     if ranking.rule != "list":
         return True
+    if introduction:
+        return _is_announced(answer, ranking, introduction)
+    return _stands_alone(ranking, around.sentence_after)
 
-    is_alphabetical = list(ranking.value) == sorted(ranking.value)
-    if not introduction:
-        if _ENDS.match(around.sentence_after):
-            return True
-        # "B, D, A, C, E (B shows ...)". The letters in their own order may begin a description.
-        has_aside = _ASIDE.match(around.sentence_after) is not None
-        return has_aside and not is_alphabetical
 
+def _stands_alone(ranking: Evidence, sentence_after: str) -> bool:
+    """Whether a list without words before it is no part of a longer sentence.
+
+    An aside may follow: "B, D, A, C, E (B shows ...)". Behind letters in the order of the alphabet
+    it may be a description.
+    """
+    if _ENDS.match(sentence_after):
+        return True
+    has_aside = _ASIDE.match(sentence_after) is not None
+    return has_aside and not _is_alphabetical(ranking)
+
+
+def _is_announced(answer: Answer, ranking: Evidence, introduction: str) -> bool:
+    """Whether the words before a list announce it as the ranking.
+
+    "The order is" and "Ranking:" announce any list; "I see:", "I would pick" and "The best are" do
+    so unless it is in the order of the alphabet or ends in a number, and may be something else.
+    """
     mentions_ranking = _RANKING.search(introduction) is not None
     if mentions_ranking and _SAYS.search(introduction):
         return True
-    # The letters in their own order, and numbers, may be something else than a ranking.
     ends_in_number = answer.text[ranking.end - 1].isdigit()
-    if is_alphabetical or ends_in_number:
+    if _is_alphabetical(ranking) or ends_in_number:
         return False
     if _COLON.search(introduction) or _CHOOSES.search(introduction):
         return True
     return mentions_ranking and _ARE.search(introduction) is not None
 
 
+def _is_alphabetical(ranking: Evidence) -> bool:
+    """Whether a ranking has the pictures in the order shown: A, B, C, D, E."""
+    return list(ranking.value) == sorted(ranking.value)
+
+
 # --- a sequence (subtask B) ---
 
+# "Image:", "Sentido:" at the start of a line or behind one of the signs {,;.
 _FIELD = re.compile(
     r"(?:^|[{,;.])[^\w\n]{0,8}(?P<name>imagem?|sense|sentido)\W{0,3}[:=]", re.I | re.M
 )
@@ -181,7 +208,9 @@ _IDIOMATIC = "idiom[aá]tic[oa]?"
 _SENSE = re.compile(
     rf"\b(?:(?P<idiomatic>{_IDIOMATIC}|figurative|figurad[oa])|literal)(?:ly|mente)?\b", re.I
 )
+# "Idiomatic or literal" repeats the question.
 _EITHER = re.compile(rf"\b(?:{_IDIOMATIC}|literal) (?:or|ou) (?:{_IDIOMATIC}|literal)\b", re.I)
+# `is_said` knows English denials alone.
 _NAO = re.compile(r"\bn[aã]o\b[^,.;]*\Z", re.I)
 
 
@@ -189,17 +218,18 @@ def sequence(output: str | None, count: int) -> tuple[Read[int], Read[str]]:
     """The picture that an answer chooses, as its 0-based position, and the sense that it names.
 
     Each is looked for in its field ("Image: B", "Sense: literal"), or in the whole answer where it
-    has no such field.
+    has no such field. Either reading may have no value while the other has one.
 
     Args:
         output: the model's output; None if there is none.
         count: how many candidates were shown; A is the first.
     """
     answer = find_answer(output)
-    if isinstance(answer, Read):
+    if isinstance(answer, Read):  # the output has no answer, and so neither picture nor sense
         return answer, answer
     fields = _fields(answer)
     choices = Choices(count, are_pictures=True)
+    # `option` finds the answer in an output itself, so it gets all of it.
     text_with_picture = fields["image"].text if "image" in fields else output
     picture_reading = option(text_with_picture, choices)
     part_with_sense = fields.get("sense", answer)
@@ -210,19 +240,20 @@ def sequence(output: str | None, count: int) -> tuple[Read[int], Read[str]]:
 
 
 def _fields(answer: Answer) -> dict[str, Answer]:
-    """What stands behind "Image:" and "Sense:" in their lines, as ``image`` and ``sense``.
+    """What stands behind "Image:" and "Sense:" in their lines, by ``image`` and ``sense``.
 
+    A field ends with its line, or where the next one begins: {"Image": "B", "Sense": "literal"}.
     The last of each counts; one with nothing behind it is left out.
     """
     heads = list(_FIELD.finditer(answer.text))
     starts_of_next_heads = [head.start() for head in heads[1:]]
     starts_of_next_heads.append(len(answer.text))
     fields: dict[str, Answer] = {}
-    for head, end in zip(heads, starts_of_next_heads, strict=False):
-        line_end = answer.text.find("\n", head.end(), end)
-        if line_end >= 0:
-            end = line_end
-        content = answer.part(head.end(), end)
+    # Without heads there is one start too many.
+    for head, start_of_next_head in zip(heads, starts_of_next_heads, strict=False):
+        line_end = answer.text.find("\n", head.end(), start_of_next_head)
+        field_end = line_end if line_end >= 0 else start_of_next_head
+        content = answer.part(head.end(), field_end)
         if content.text.strip():
             is_image = head["name"].lower().startswith("image")
             fields["image" if is_image else "sense"] = content
@@ -232,7 +263,7 @@ def _fields(answer: Answer) -> dict[str, Answer]:
 def _senses(answer: Answer) -> Iterator[Evidence]:
     """Yield each sense that an answer names and does not deny."""
     for word, around in answer.mentions(_SENSE, _EITHER):
-        # "Not literal but idiomatic" denies the first alone.
+        # "Not literal but idiomatic": what the other sense says does not count for this one.
         words_before = around.sentence_before.replace("literal", "")
         is_denied_in_portuguese = _NAO.search(around.sentence_before) is not None
         if is_said(words_before, around.sentence_after) and not is_denied_in_portuguese:

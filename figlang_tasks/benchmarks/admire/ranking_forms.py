@@ -12,6 +12,7 @@ from typing import Final, Literal
 
 from figlang_tasks.answers.verdict import Evidence
 
+# `NAME` matches "image 2", "B", "option (B"; `CLOSE` the closing brackets behind it.
 _NOUN: Final = r"(?:\b(?i:image|picture|photo|option|candidate|imagem)[^\w\n]{0,4})"
 _OPEN: Final = rf"""{_NOUN}?[#(\["'{{]{{0,3}}"""
 CLOSE: Final = r"""[)\]"'}]{0,3}"""
@@ -28,7 +29,7 @@ def picture_index(name: re.Match[str]) -> int:
 
 # --- lists: "B, D, A, C, E" ---
 
-# A list has names of one kind. A number with a point at the start of a line is that of an item.
+# A list has names of one kind. The "2. " at the start of a line is the number of an item, no name.
 _NAMES: Final = {
     "capitals": re.compile(rf"(?<![\w']){_OPEN}(?P<letter>[A-Z])(?!\w)"),
     "small letters": re.compile(rf"(?<![\w']){_OPEN}(?P<letter>[a-z])(?!\w)"),
@@ -46,6 +47,10 @@ _BETTER: Final = (  # signs of order and arrows
     ">\u227b\u226b\u203a\u279c\u2794\u279d\u27a1\u27f6\u21e8\u25b6\u25ba"
 )
 _WORSE: Final = "<\u227a\u226a"
+# All that may stand between two names of a list. The groups are:
+# "best": " is the best" in "B is the best, then D";
+# "signs": ", ", " > ", " => ", a line break ("&gt;" is read by its ";");
+# "words": "and ", "followed by ", "then images ".
 _JOINT = re.compile(
     rf"{CLOSE}(?:\s\([^()\n]{{1,60}}\))?"
     r"(?P<best> {1,3}(?:(?:is|comes|é)\s)?(?:(?:the|a)\s)?(?:best|first|melhor)"
@@ -54,6 +59,7 @@ _JOINT = re.compile(
     rf"(?P<words>(?:(?i:and|e|{_THEN})\b[\s,]{{1,3}}(?:(?:comes|is|by|images)\s)?){{0,3}})"
     rf"(?:(?<=\n)\s{{0,8}}\d{{1,2}}[.):]\s{{1,3}})?{_OPEN}\s{{0,8}}"  # the number of an item
 )
+# The sign that a joint is read as, by a sign that is written in it. The first that occurs counts.
 _SIGNS: Final = {
     **dict.fromkeys((*_BETTER, "succ"), ">"),
     **dict.fromkeys(_WORSE, "<"),
@@ -65,13 +71,16 @@ _ITEM_NUMBER = re.compile(r"^\W{0,8}(\d{1,2})[.):]", re.M)
 
 @dataclass
 class _List:
-    """Names that are joined, in their order in the text.
+    """Names that are joined, in their order in the text: "B, D, A, C and E".
+
+    What stands between two names is their joint, in the form of `_joint`: here "," and "and".
 
     Attributes:
-        names: the names.
-        sign: what joins them: a sign, "\n" if each has a line, "" while only words join them.
-        last_joint: what joins the last name to the one before: a sign, "and" or "then".
-        has_tie: whether "and" joins two names before the last.
+        names: the matches of the names.
+        sign: the joint of all names but those that words join: ",", ">" ..., "\n" if each name has
+            a line, "" for one name or while only words join them.
+        last_joint: the joint of the last two names; "" for one name.
+        has_tie: whether "and" joins two names before the last, as in "B, D and A, C".
     """
 
     names: list[re.Match[str]]
@@ -82,17 +91,22 @@ class _List:
     def goes_on_with(self, joint: str) -> bool:
         """Whether a name with this joint before it belongs to the list: the sign is the same.
 
-        Words may stand in place of the sign, unless each name has a line.
+        "and" and "then" may stand in place of the sign, unless each name has a line.
+
+        Args:
+            joint: what stands between the last name and this one (`_joint`).
         """
         if len(self.names) == 1:
             return True
         if joint in ("and", "then"):
             return self.sign != "\n"
+        # "B then D, A": words alone have joined the names so far.
         is_first_sign = not self.sign and joint in (",", " ")
         return joint == self.sign or is_first_sign
 
     def add(self, name: re.Match[str], joint: str) -> None:
         """Append a name; "and" before another than the last puts two pictures on one rank."""
+        # This name is now the last, so the "and" before the name that was last made a tie.
         self.has_tie = self.has_tie or self.last_joint == "and"
         self.last_joint = joint
         self.names.append(name)
@@ -110,8 +124,8 @@ class _List:
 def find_lists(text: str, kind: Literal["capitals", "small letters", "numbers"]) -> list[Evidence]:
     """The lists in a text of at least three names of a kind, in which one sign joins all names.
 
-    The value of each is a tuple of indices of pictures. They may be too few, or twice the same.
-    Other signs between some of the names make no order of all: "B > D, A > C" has a tie.
+    The value of each is a tuple of indices of pictures, the best first. They may be too few, or
+    twice the same. A list ends where the sign changes: "B > D, A > C" has a tie, and is no list.
     """
     lists: list[_List] = []
     for name in _NAMES[kind].finditer(text):
@@ -121,23 +135,27 @@ def find_lists(text: str, kind: Literal["capitals", "small letters", "numbers"])
         else:
             lists[-1].add(name, joint)
     rankings: list[Evidence] = []
-    for names in lists:
-        if len(names.names) >= _FEWEST and not names.has_tie:
-            rankings.append(names.ranking())
+    for name_list in lists:
+        if len(name_list.names) >= _FEWEST and not name_list.has_tie:
+            rankings.append(name_list.ranking())
     return rankings
 
 
 def _joint(text: str, former: _List, name: re.Match[str]) -> str | None:
     """What joins a name to the list before it; None if other words stand between.
 
-    It is one of the signs ``> < / ; , : -``, "and", "then", " ", or "\n" if each has a line.
+    It is one of the signs ``> < / ; , : -``; "and"; "then", also for other such words; "\n" if each
+    name has a line; " " if nothing but blanks stand between.
     """
     gap = text[former.names[-1].end() : name.start()]
     joint = _JOINT.fullmatch(gap)
-    if joint is None or (joint["best"] and len(former.names) > 1):
+    if joint is None:
         return None
+    if joint["best"] and len(former.names) > 1:
+        return None  # only the first name of a list may be followed by "is the best"
     if "\n" in gap:
-        return "\n" if _REST_OF_LINE.match(text, name.end()) else None
+        has_line_alone = _REST_OF_LINE.match(text, name.end()) is not None
+        return "\n" if has_line_alone else None
     word = joint["words"].strip(" ,").lower()
     if word:
         return "and" if word in ("and", "e") else "then"
@@ -148,13 +166,13 @@ def _joint(text: str, former: _List, name: re.Match[str]) -> str | None:
 
 
 def are_counted_down(text: str, ranking: Evidence) -> bool:
-    """Whether the items of a list have numbers that do not ascend: "5. B", "4. D", ..."""
+    """Whether the items of a list have numbers, and these do not ascend: "5. B", "4. D", ..."""
     numbers = [int(number) for number in _ITEM_NUMBER.findall(text, ranking.start, ranking.end)]
     return numbers != sorted(numbers)
 
 
 def find_packed(text: str, count: int) -> list[Evidence]:
-    """The words of `count` letters that may be lists of all letters: "BDACE", but also "THERE"."""
+    """The words of `count` letters, each read as a list of letters: "BDACE", but also "THERE"."""
     rankings: list[Evidence] = []
     for word in re.finditer(rf"(?<!\w)(?:[A-Z]{{{count}}}|[a-z]{{{count}}})(?!\w)", text):
         order = tuple(ord(letter) - ord("A") for letter in word[0].upper())
@@ -168,6 +186,11 @@ _ORDINALS: Final = {
     "best": 1, "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6,
     "last": -1, "worst": -1,
 }  # fmt: skip
+"""The rank that a word names; -1 is the last one, whatever the number of pictures."""
+# Groups of the patterns below, and what they match:
+# "rank": the "2" of "2. Image B", "rank 2" and "2nd"; or "ordinal": "second", a key of `_ORDINALS`;
+# "said": "rank ", which says that the number is a rank; "nth": "nd", which says so too;
+# "number" or "letter": the picture's name (`NAME`).
 _ORDINAL: Final = f"(?P<ordinal>(?i:{'|'.join(_ORDINALS)}))"
 _RANK: Final = r"(?i:rank(?:ed|s|ing)?|position|place|choice|lugar|posição)[^\w\n]{0,5}"
 _NTH: Final = r"(?:st|nd|rd|th|º|ª)(?:\s(?:place|choice|lugar))?"
@@ -176,21 +199,25 @@ _RANK_FIELD: Final = (
 )
 _OTHER_FIELDS: Final = r"[^{}]{0,400}?"
 _RANK_THEN_NAME: Final = (
+    # "1. Image B", "rank 1: B", "1st place: B", "(1, B)"; behind the "|": '"best": "B"'
     re.compile(
         rf"(?<![\w.])(?:(?P<said>{_RANK})?(?P<rank>\d{{1,2}})(?P<nth>{_NTH})?"
         # In "A: 3, B: 1" the 3 is not of B; it is in "(3, B)".
         r"(?(said)|(?(nth)|(?:(?<=[(\[]\d)|(?![,;]\s))))"
         rf"""|{_ORDINAL}(?:\s(?:place|choice|best))?(?=["']?\s?:))[^\w]{{1,8}}{NAME}"""
     ),
+    # {"rank": 1, ... "image": "B"}
     re.compile(
         rf"""{_RANK_FIELD},{_OTHER_FIELDS}["'](?i:image|picture|option|letter|label|id)["']\s?:\s?{NAME}["']"""
     ),
 )
 _NAME_THEN_RANK: Final = (
+    # "B: 1", "B is ranked 2nd", "B - rank 2", '"B": "second"'
     re.compile(
         rf"(?<![\w']){NAME}[^\w\n]{{1,8}}(?:(?:is|comes|ranks)\s{{1,2}})?(?P<said>{_RANK}(?:is\s)?)?"
         rf"""(?:(?P<rank>\d{{1,2}})(?P<nth>{_NTH})?(?![\w%/]|[.,]\d)|{_ORDINAL}(?=["']|\s?(?:[,;.\n]|\Z)))"""
     ),
+    # "B": {... "rank": 1}
     re.compile(rf"""(?<![\w']){NAME}["']\s?[,:]\s?\{{?{_OTHER_FIELDS}{_RANK_FIELD}"""),
 )
 _RANKS_SAID = re.compile(
@@ -205,9 +232,8 @@ _SCORES_SAID = re.compile(
 )
 _THINGS = re.compile(r"\s(?!(?:and|then|e)\b)[a-zà-ü]")  # "B: 1 man"
 _WORD = re.compile(r"\b(?!json\b)\w")
-_LOOK: Final = (
-    80  # characters before the first and behind the last rank, in which they are said to be ranks
-)
+_LOOK: Final = 80
+"""How many characters before and behind a ranking may say that its numbers are ranks, or scores."""
 
 
 @dataclass(frozen=True)
@@ -218,8 +244,8 @@ class _RankedName:
         picture: the 0-based index of the picture that it names.
         rank: the rank, from 1.
         is_said: whether the words call it a rank: "rank 2", "2nd", "second".
-        start: where name and rank begin.
-        end: where they end.
+        start: where the name or the rank begins, whichever is first.
+        end: where the other one ends.
     """
 
     picture: int
@@ -230,27 +256,40 @@ class _RankedName:
 
 
 def find_ranks(text: str, count: int) -> list[Evidence]:
-    """The rankings of all pictures by a rank beside each name, in the first form that has any."""
+    """The rankings of all pictures by a rank beside each name; [] if there are none.
+
+    Each form is tried on the whole text, "B: 1" before "1. B". The first that has any decides.
+
+    Args:
+        text: the answer.
+        count: how many pictures were shown.
+    """
     for pattern in (*_NAME_THEN_RANK, *_RANK_THEN_NAME):
-        are_ranks = _are_ranks_before
-        if pattern in _NAME_THEN_RANK:
-            are_ranks = _are_ranks_behind
+        are_ranks = _are_ranks_behind if pattern in _NAME_THEN_RANK else _are_ranks_before
         rankings: list[Evidence] = []
         for names in _ranked_names(pattern, text, count):
-            picture_by_rank = {name.rank: name.picture for name in names}
-            ranks = sorted(picture_by_rank)
-            order = tuple(picture_by_rank[rank] for rank in ranks)
-            has_all_ranks = ranks == list(range(1, count + 1))
-            has_all_pictures = sorted(order) == list(range(count))
-            if has_all_ranks and has_all_pictures and are_ranks(text, names, order):
+            order = _pictures_by_rank(names, count)
+            if order is not None and are_ranks(text, names, order):
                 rankings.append(Evidence(order, names[0].start, names[-1].end, rule="items"))
         if rankings:
             return rankings
     return []
 
 
+def _pictures_by_rank(names: list[_RankedName], count: int) -> tuple[int, ...] | None:
+    """The pictures, the best first; None unless each picture and each rank is there once."""
+    picture_by_rank = {name.rank: name.picture for name in names}
+    ranks = sorted(picture_by_rank)
+    order = tuple(picture_by_rank[rank] for rank in ranks)
+    has_all_ranks = ranks == list(range(1, count + 1))
+    has_all_pictures = sorted(order) == list(range(count))
+    return order if has_all_ranks and has_all_pictures else None
+
+
 def _ranked_names(pattern: re.Pattern[str], text: str, count: int) -> list[list[_RankedName]]:
     """The names with ranks in a text, in groups; a rank that comes again begins a new group.
+
+    Each group may be a ranking of its own: "1. B 2. A ... No: 1. A 2. B".
 
     Args:
         pattern: one of `_NAME_THEN_RANK` and `_RANK_THEN_NAME`.
@@ -280,15 +319,16 @@ def _ranked_names(pattern: re.Pattern[str], text: str, count: int) -> list[list[
 def _are_ranks_before(text: str, names: list[_RankedName], order: tuple[int, ...]) -> bool:
     """Whether numbers before names rank them, as in "1. B".
 
-    In the order A, B, C they may number a description of the pictures.
+    In the order A, B, C they may number a description of the pictures; "rank 1: A" does not.
 
     Args:
-        text: the answer, which `_are_ranks_behind` needs.
+        text: the answer; not used, here as `_are_ranks_behind` takes it.
         names: the names with their ranks, in the order of the text.
         order: the pictures that they name, the best first.
     """
     best = min(names, key=lambda name: name.rank)
-    return best.is_said or order != tuple(sorted(order))
+    is_alphabetical = order == tuple(sorted(order))
+    return best.is_said or not is_alphabetical
 
 
 def _are_ranks_behind(text: str, names: list[_RankedName], order: tuple[int, ...]) -> bool:
@@ -319,6 +359,8 @@ def _are_ranks_behind(text: str, names: list[_RankedName], order: tuple[int, ...
     is_alphabetical = order == tuple(sorted(order))
     if is_counted_up and not is_alphabetical:
         return True
+
+    # Are they the whole answer? `before` and `behind` show it if they reach both ends of the text.
     is_all_in_view = start <= _LOOK and end + _LOOK >= len(text)
     has_other_words = bool(_WORD.search(before) or _WORD.search(behind))
     return is_all_in_view and not has_other_words and not is_counted_down

@@ -39,6 +39,8 @@ _SCOPES_BY_OFFICIAL_SUFFIX = {"all": OVERALL, "id": "idiomatic", "lit": "literal
 def cells(folder: Path) -> Iterator[tuple[str, str, float]]:
     """Yield name, the official scorer's number and our number, for each of its numbers.
 
+    The first is ``A acc_all_en`` say, the second a text with nine decimals.
+
     Args:
         folder: the folder with ``official_sample`` (submissions and scores) and ``targets``.
     """
@@ -81,7 +83,10 @@ def _samples() -> list[_Sample]:
 
 
 def _records_of(sample: _Sample, folder: Path) -> list[dict[str, object]]:
-    """A record for each row of a sample submission: what is expected, and what it says."""
+    """A record for each row of a sample submission: what is expected, and what it says.
+
+    A record has the fields of both subtasks, of which our measures look up those of one.
+    """
     submission = released_table(folder / "official_sample" / sample.file_name, "\t")
     submitted_by_compound = {row["compound"]: row for row in submission}
     targets_file = f"{sample.subtask}_{sample.board}_{sample.phase}_targets.tsv"

@@ -88,7 +88,7 @@ def documents(request: Request, check_images: bool) -> datasets.Dataset:
 
 @hub.cached(maxsize=8)
 def load(dataset: str, table: str, shown: str, check_images: bool = True) -> datasets.Dataset:
-    """The documents of a table, one for each row; ``*_both`` has a compound's two together.
+    """The documents of a table, one for each row; in ``*_both`` those of a compound are neighbours.
 
     They have the columns of `RowWithPaths`, and:
 
@@ -154,7 +154,7 @@ def _digest_of_texts(documents: Sequence[Row]) -> str:
 def _read_table(
     dataset: str, root: Path, table: str, shown: str, opens_pictures: bool
 ) -> tuple[list[RowWithPaths], list[str]]:
-    """The valid rows of a table that has a file of its own, and a message for each other one.
+    """The valid rows of a table with a file of its own, and a message for each row with a fault.
 
     Args:
         dataset: ``AdMIRe``.
@@ -176,6 +176,7 @@ def _read_table(
             target = find_target(root, answer_column, cells, location)
             cells = {**cells, "sentence_type": target.sense, answer_column: target.answer}
         row = document_of(cells, table, shown, location)
+        # The folder of a compound has "_" in place of "'".
         folder = picture_folder / row["compound"].replace("'", "_")
         paths = [str(folder / name) for name in [*first_pictures, *row["names"]]]
         if opens_pictures:
@@ -259,7 +260,7 @@ def _unpack_message(problem: str, root: Path, prefix: str) -> str:
 
 
 def document_of(cells: Row, table: str, shown: str, location: str) -> RowFields:
-    """What a row of a released file says, checked.
+    """A row of a released file in the columns of a document, checked; without paths of pictures.
 
     Args:
         cells: the row as it stands in the file, by column.
@@ -282,7 +283,7 @@ def document_of(cells: Row, table: str, shown: str, location: str) -> RowFields:
     for number in range(1, n_candidates + 1):
         name = row_files.text(cells, f"image{number}_name", location)
         caption_columns[name] = f"image{number}_caption"
-    order = _expected_names(cells, is_sequence, caption_columns, location)
+    order = _expected_names(cells, is_sequence, caption_columns.keys(), location)
     names = sorted(caption_columns, key=lambda name: _hash_of_picture(compound, name))
 
     shown_columns: list[str] = []
@@ -318,10 +319,11 @@ def _expected_names(
         location: file and line, for messages.
 
     Raises:
-        DataError: they are not those of the candidates.
+        DataError: a ranking has not each candidate once, or a sequence none of four candidates.
     """
     if is_sequence:
         names = [row_files.text(cells, _ITEM_COLUMN, location)]
+        # There are fewer than four if two candidates have one name.
         is_valid = names[0] in candidates and len(candidates) == 4
         requirement = "expected_item must be one"
     else:

@@ -19,7 +19,7 @@ FILES |= {"sequence_test": "EN", "sequence_extended": "XE"}
 
 
 def files(records: Mapping[str, Sequence[Record]]) -> dict[str, bytes]:
-    """The files of a submission, content by file name.
+    """The files of a submission: content by file name, such as ``submission_EN.tsv``.
 
     Args:
         records: the records of a run by table; tables are the keys of `FILES`.
@@ -30,7 +30,7 @@ def files(records: Mapping[str, Sequence[Record]]) -> dict[str, bytes]:
     """
     has_sequences = any(is_sequence_table(table) for table in records)
     has_rankings = any(not is_sequence_table(table) for table in records)
-    if has_sequences == has_rankings:
+    if has_sequences == has_rankings:  # both, which have boards of their own, or no table
         raise DataError(
             f"tables {listing(records)}: hand in rankings or sequences: give samples files of one"
             " kind"

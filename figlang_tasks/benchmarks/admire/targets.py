@@ -27,7 +27,7 @@ class Target(NamedTuple):
 
 
 def find_target(root: Path, answer_column: str, cells: Row, location: str) -> Target:
-    """The right answer of a row that has none, from the files of targets.
+    """The right answer of a row whose cell for it is empty, from the files of targets.
 
     Args:
         root: the folder of the dataset, somewhere below which those files are.

@@ -61,7 +61,10 @@ class Options(TaskOptions):
 
 
 def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
-    """The prompt as one text; ``<image>`` marks where a picture stands behind its letter."""
+    """The prompt as one text; ``<image>`` marks where a picture stands behind its letter.
+
+    A caption may stand in its place, or, if the pictures come before the text, " the first image".
+    """
     options = Options.of(lmms_eval_specific_kwargs)
     template = options.prompt.removesuffix("_ordinal")
     is_ordinal = options.prompt.endswith("_ordinal")
@@ -73,6 +76,7 @@ def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:
         picture_texts = [f" the {ordinal} image" for ordinal in _ORDINALS[:n_pictures]]
     else:
         picture_texts = ["<image>"] * n_pictures
+
     # The pictures that begin a sequence come first; a ranking has candidates alone.
     n_given = n_pictures - n_candidates
     candidates = dict(zip(LETTERS[:n_candidates], picture_texts[n_given:], strict=True))
@@ -155,7 +159,7 @@ def _sequence_answer(letter: str, sense: str) -> str:
 
 
 def ranking_record(doc: Document, output: str | None) -> RankingRecord:
-    """The record of a ranking in words.
+    """The record of an answer in words: the ranking that is read in it, if any.
 
     Args:
         doc: the row.

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from figlang_tasks.benchmarks.columbus.tasks import options_by_letter
 from figlang_tasks.core.choice import Choice
-from figlang_tasks.core.record import Document, Record
+from figlang_tasks.core.record import Record, RowIfKnown
 
 
 def choice_of(record: Record) -> Choice:
@@ -18,7 +18,7 @@ def choice_of(record: Record) -> Choice:
     return PHRASES
 
 
-def _phrases(record: Record, document: Document) -> Mapping[str, str]:
+def _phrases(record: Record, document: RowIfKnown) -> Mapping[str, str]:
     """The text of each option by its letter."""
     # `needs_document` below: the document is always there.
     return options_by_letter(document or {})

@@ -33,6 +33,7 @@ def parse_official(output: str, options: Mapping[str, str]) -> str | None:
         return _letter_if_text_is_equal(output, options, letter_index=0)
     if re.fullmatch("[A-D]", output):
         return output
+    # Only the output is put into lower case: an option with a capital is never equal.
     output_in_lower_case = output.lower()
     for letter, text in options.items():
         if text == output_in_lower_case:
@@ -43,7 +44,7 @@ def parse_official(output: str, options: Mapping[str, str]) -> str | None:
 def _letter_if_text_is_equal(
     output: str, options: Mapping[str, str], letter_index: int
 ) -> str | None:
-    """The letter in the first word of an output; None if the words behind it are not its option.
+    """The letter in the first word of an output; None unless its option's text follows.
 
     Args:
         output: an output such as "(A) up and about".

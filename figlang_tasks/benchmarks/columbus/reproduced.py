@@ -39,6 +39,8 @@ class _ReleasedOutput(NamedTuple):
 def cells(folder: Path) -> Iterator[tuple[str, str, float]]:
     """Yield name, published number and our number, both in percent, of each released accuracy.
 
+    The published number is a text with one decimal.
+
     Args:
         folder: an archive of the authors' repository, or a folder with its data and extracts of
             the released outputs (``rows/rows_clip.json``).
@@ -65,7 +67,13 @@ def cells(folder: Path) -> Iterator[tuple[str, str, float]]:
 
 
 def _released_outputs(folder: Path, model_file: str, prompt_number: str) -> list[_ReleasedOutput]:
-    """The released outputs of a model: those of the archive, else those of the extract."""
+    """The released outputs of a model: those of the archive, else those of the extract.
+
+    Args:
+        folder: the archive, or the folder with the extract.
+        model_file: a value of `_FILE_NAMES`.
+        prompt_number: a value of `_PROMPT_NUMBERS`.
+    """
     if model_file == "clip":
         file_name = "clip.json"
     else:
@@ -77,6 +85,7 @@ def _released_outputs(folder: Path, model_file: str, prompt_number: str) -> list
             outputs.append(_ReleasedOutput(Path(row["image"]).stem, row["output"]))
         return outputs
     extract = json.loads(content_of(folder / "rows" / f"rows_{model_file}.json"))
+    # The first two columns are the rebus and the answer; further ones may follow.
     for row_id, output, *_ in extract["runs"][prompt_number]["rows"]:
         outputs.append(_ReleasedOutput(row_id, output))
     return outputs

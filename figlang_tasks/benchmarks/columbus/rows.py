@@ -89,6 +89,12 @@ def find_release() -> hub.Snapshot:
     return hub.snapshot(source_of(NAME), ["metadata.jsonl", "images/*"])
 
 
+@hub.cached(maxsize=1)
+def picture_folder() -> Path:
+    """The folder with the pictures of the release that `find_release` finds."""
+    return _picture_folder(find_release().folder)
+
+
 def for_request(request: Request, check_images: bool) -> datasets.Dataset:
     """The documents for a request such as ``COLUMBUS,order=benchmark,graph=true`` (see `load`).
 
@@ -99,7 +105,7 @@ def for_request(request: Request, check_images: bool) -> datasets.Dataset:
 
 @hub.cached(maxsize=8)
 def load(dataset: str, order: str, graph: bool = False) -> datasets.Dataset:
-    """The documents of the release that `find_release` finds (see `documents`)."""
+    """The documents of the release that `find_release` finds, kept for later calls."""
     return documents(find_release(), dataset, order, graph)
 
 
@@ -173,14 +179,12 @@ def read_release(folder: Path) -> tuple[list[Puzzle], list[str]]:
     else:
         table = folder / "metadata.jsonl"
         rows.extend(row_files.read_rows(table))
-    picture_folder = folder / "results" / "benchmark" / "images"  # of the archive
-    if not picture_folder.is_dir():
-        picture_folder = folder / "images"
+    pictures = _picture_folder(folder)
     is_v1 = RELEASES.get(len(rows)) == "v1"
 
     def parse(row: object, location: str) -> Puzzle:
         """A row as a `Puzzle`; a `DataError` if the row has a fault."""
-        puzzle = _puzzle(row, location, picture_folder)
+        puzzle = _puzzle(row, location, pictures)
         if is_v1:
             # The tables of v1 go by the names of the pictures. The flag of high_up_2 is wrong.
             puzzle["kind"] = "icon" if puzzle["id"].endswith("_icon") else "text"
@@ -193,6 +197,12 @@ def read_release(folder: Path) -> tuple[list[Puzzle], list[str]]:
     return sorted(puzzles, key=lambda puzzle: puzzle["id"]), faults
 
 
+def _picture_folder(folder: Path) -> Path:
+    """The folder with the pictures of a release."""
+    folder_of_archive = folder / "results" / "benchmark" / "images"
+    return folder_of_archive if folder_of_archive.is_dir() else folder / "images"
+
+
 def _read_json(path: Path) -> Any:
     """What a JSON file of a release holds; a `DataError` if it is not valid JSON."""
     try:
@@ -202,7 +212,7 @@ def _read_json(path: Path) -> Any:
 
 
 def _puzzle(row: object, location: str, picture_folder: Path) -> Puzzle:
-    """A row of a release as a `Puzzle`.
+    """A row of a release as a `Puzzle`, with the bytes of its picture.
 
     Args:
         row: the row as it stands in the file.
@@ -212,7 +222,7 @@ def _puzzle(row: object, location: str, picture_folder: Path) -> Puzzle:
     Raises:
         DataError: the row is not valid, or its picture is missing or damaged.
     """
-    cells: Row = row if isinstance(row, Mapping) else {}
+    cells: Row = row if isinstance(row, Mapping) else {}  # which names no picture
     # benchmark.json names the picture in `image`, and metadata.jsonl in `file_name`.
     picture_name = PurePosixPath(str(cells.get("image") or cells.get("file_name"))).name
     if not picture_name.endswith(".png"):
@@ -242,7 +252,7 @@ def _puzzle(row: object, location: str, picture_folder: Path) -> Puzzle:
 
 
 def _option_texts(options: object, location: str) -> list[str]:
-    """The texts of the options A to D.
+    """The texts of the options A to D, from a cell that has them by letter or in a list.
 
     Args:
         options: the cell: texts by letter, or a list of them.
@@ -275,7 +285,7 @@ def _are_four_different_texts(texts: list[object]) -> bool:
 
 
 def _right_letter(correct: object, texts: Sequence[str], location: str) -> str:
-    """The letter of the right option.
+    """The letter of the right option, from the cell that names it in one of three forms.
 
     Args:
         correct: the cell: a letter, the text of an option, or both as ``{"B": "high up"}``.
@@ -283,7 +293,7 @@ def _right_letter(correct: object, texts: Sequence[str], location: str) -> str:
         location: file, line and id, for messages.
 
     Raises:
-        DataError: the cell does not name one of the options, and no other.
+        DataError: the cell names none of the options, or several.
     """
     if isinstance(correct, Mapping):
         # The hub's library gives all four letters, of which three have no text.
@@ -314,7 +324,7 @@ def _flag(cells: Row, column: str, location: str) -> bool:
 
 
 def _published_questions(folder: Path, puzzles: Sequence[Puzzle]) -> dict[str, PublishedQuestion]:
-    """What the published runs showed of each rebus, by id.
+    """What the published runs showed of each rebus, by id, checked against the release.
 
     Args:
         folder: the archive, or a folder with the files `EXTRACTED_FILES`.
@@ -355,11 +365,13 @@ def _read_published_questions(folder: Path) -> dict[str, PublishedQuestion]:
     if (folder / PUBLISHED_OUTPUTS).is_file():
         for row in _read_json(folder / PUBLISHED_OUTPUTS)["results"]:
             row_id = PurePosixPath(row["image"]).stem
-            questions_by_id[row_id] = row | row["metadata"]  # the descriptions
+            # A row has the options, and the two descriptions in its field metadata.
+            questions_by_id[row_id] = row | row["metadata"]
         return questions_by_id
     extracted_paths = [folder / name for name in EXTRACTED_FILES]
     if all(path.is_file() for path in extracted_paths):
         options_by_id, descriptions_by_id = map(_read_json, extracted_paths)
+        # {"high_up_2": {"options": ...}}, and {"high_up_2": {"nodes": ..., "nodes_and_edges": ...}}
         for row_id, options in options_by_id.items():
             questions_by_id[row_id] = options | descriptions_by_id[row_id]
         return questions_by_id

@@ -17,6 +17,7 @@ Forward and backward chaining are left out (docs/cards/columbus.md).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from PIL import Image
@@ -98,6 +99,14 @@ def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> li
     return [images.decode(doc["image"], f"COLUMBUS {doc['id']}")]
 
 
+def picture_file(doc: Document) -> Path:
+    """The file of a row's picture, which the document has as bytes.
+
+    ``figlang data prompts`` finds this function by its name (`TaskFile.picture_file`).
+    """
+    return rows.picture_folder() / f"{doc['id']}.png"
+
+
 def doc_to_messages(
     doc: Document, lmms_eval_specific_kwargs: Kwargs = None
 ) -> list[dict[str, Any]]:
@@ -108,9 +117,10 @@ def doc_to_messages(
 
 
 def shown_texts(doc: Document) -> list[str]:
-    """The texts of a row that a prompt may show, in its order: descriptions, then the options.
+    """The texts of a row that a prompt may show, in the prompt's order: descriptions, then options.
 
-    An invented next question is found by them. Only some prompts show a description.
+    An invented next question is found by them. Only some prompts show a description, and only
+    documents of ``graph=true`` have any.
     """
     texts: list[str] = []
     for column in DESCRIPTION_COLUMNS.values():
@@ -168,10 +178,10 @@ def record(doc: Document, output: str | None) -> PuzzleRecord:
 
 
 def record_of_scores(doc: Document, scores: list[float]) -> PuzzleRecord:
-    """The record of an answer by scores: the option with the highest score is chosen.
+    """The record of an answer by scores: the option with the highest score is chosen, if it is one.
 
-    If several options share the highest score, the answer is wrong; the released code takes the
-    first of them.
+    If several options share the highest score, none is chosen, and the answer is wrong; the
+    released code takes the first of them.
 
     Args:
         doc: the row.
@@ -199,7 +209,10 @@ def _record(
     rule: str,
     scores: list[float] | None,
 ) -> PuzzleRecord:
-    """The record of a row, from the letter that each rule reads; see `PuzzleRecord`."""
+    """The record of a row, from the letter that our rule reads and that of the released rule.
+
+    None stands for a rule that reads no letter; see `PuzzleRecord`.
+    """
     return {
         "id": doc["id"],
         "data": doc["data"],

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from figlang_tasks.benchmarks.flute import tasks
 from figlang_tasks.core.card import Answer, Card
 from figlang_tasks.core.data_id import DataId
-from figlang_tasks.core.record import Document, Record
+from figlang_tasks.core.record import Record, RowIfKnown
 from figlang_tasks.scoring import entailment_card
 
 
-def card(data: DataId, records: Sequence[Record], document: Document) -> Card:
+def card(data: DataId, records: Sequence[Record], document: RowIfKnown) -> Card:
     """The card of a row: its texts and, unless the row is blind, the reference answer.
 
     Args:

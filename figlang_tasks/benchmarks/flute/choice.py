@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from figlang_tasks.benchmarks.flute import tasks
 from figlang_tasks.core.choice import Choice, yes_or_no
-from figlang_tasks.core.record import Document, Record
+from figlang_tasks.core.record import Record, RowIfKnown
 
 _LABELS = {"Entails": 1, "Contradicts": 0}
 
@@ -23,7 +23,7 @@ def choice_of(record: Record) -> Choice:
     return CONTRADICTION if record["task"] == tasks.V1.name else ENTAILMENT
 
 
-def _labels(record: Record, document: Document) -> Mapping[str, str]:
+def _labels(record: Record, document: RowIfKnown) -> Mapping[str, str]:
     """The two labels as options. Their names are their texts."""
     return dict.fromkeys(_LABELS, "")
 

@@ -9,12 +9,12 @@ from figlang_tasks.benchmarks.irfl.records import DetectionRecord, RetrievalReco
 from figlang_tasks.benchmarks.irfl.rows import LETTERS, figurative_type
 from figlang_tasks.core.card import OPEN, Answer, Card, CardPicture, no_choice, outcome
 from figlang_tasks.core.data_id import DataId
-from figlang_tasks.core.record import Document
+from figlang_tasks.core.record import RowIfKnown
 from figlang_tasks.metrics.ranking import precision_at_k
 from figlang_tasks.scoring.records import AnyRecord
 
 
-def card(data: DataId, records: Sequence[AnyRecord], document: Document) -> Card:
+def card(data: DataId, records: Sequence[AnyRecord], document: RowIfKnown) -> Card:
     """The card of a row: the phrase, the pictures with their roles, and which are right.
 
     Args:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from figlang_tasks.benchmarks.irfl import tasks
 from figlang_tasks.benchmarks.irfl.rows import LETTERS
 from figlang_tasks.core.choice import Choice, yes_or_no
-from figlang_tasks.core.record import Document, Record
+from figlang_tasks.core.record import Record, RowIfKnown
 
 _IMAGE_NAMES = (
     "the first image, or the one at the top left",
@@ -26,7 +26,7 @@ def choice_of(record: Record) -> Choice:
     return MATCH if record["task"] == tasks.RETRIEVE.name else IMAGES
 
 
-def _images(record: Record, document: Document) -> Mapping[str, str]:
+def _images(record: Record, document: RowIfKnown) -> Mapping[str, str]:
     """The letters of a row's images, each with other names of the image."""
     letters = LETTERS[: len(record["candidates"])]
     return dict(zip(letters, _IMAGE_NAMES, strict=False))  # a row may have two candidates

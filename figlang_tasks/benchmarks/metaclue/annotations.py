@@ -50,7 +50,7 @@ _IMAGE_PATH = re.compile(r"(10|[0-9])/[^/\\#\x00-\x1f\ud800-\udfff]{1,240}\.[A-Z
 
 
 def _valid_image_path(path: str) -> str:
-    """The path of a picture as it is, if it has the layout of the Pitt Ads."""
+    """The path of a picture as it is; a `ValueError` if it lacks the layout of the Pitt Ads."""
     if not _IMAGE_PATH.fullmatch(path):
         raise ValueError(
             "must be the picture's path in the layout of the Pitt Ads, 0/name.jpg to 10/name.png,"
@@ -60,7 +60,7 @@ def _valid_image_path(path: str) -> str:
 
 
 def _valid_text(text: str) -> str:
-    """A text as it is, if it can stand in one line of a prompt."""
+    """A text as it is; a `ValueError` if it cannot stand in one line of a prompt."""
     # A line break would tear the numbered list of candidates.
     if not text or text != text.strip() or re.search(r"[\r\n\ud800-\udfff]", text):
         raise ValueError(
@@ -74,7 +74,7 @@ def _valid_text(text: str) -> str:
 
 
 def _text_with_words(text: str) -> str:
-    """A text as it is, if it has a letter or a digit.
+    """A text as it is; a `ValueError` if it has no letter and no digit.
 
     Metrics cannot use any other reference, and would end the scoring of a finished run.
     """
@@ -121,7 +121,7 @@ class Metaphor(_JsonObject):
         return statement(self.primary, self.relationship, self.secondary)
 
     def part(self, name: str) -> str:
-        """The part with a name of `PARTS`."""
+        """The words of the part with a name of `PARTS`: "a rocket" for ``secondary``."""
         words = {
             "primary": self.primary,
             "relationship": self.relationship,
@@ -207,7 +207,7 @@ class Annotation(_JsonObject):
 
 
 def parse_annotation(fields: Mapping[str, Any], location: str) -> Annotation:
-    """The annotation in the JSON object of a line.
+    """The annotation in the JSON object of a line, with its location for later messages.
 
     Args:
         fields: the object.
@@ -287,7 +287,9 @@ def picture_size(picture: Path, location: str) -> tuple[int, int]:
 
 
 def check_boxes(row: Annotation, picture: Path) -> None:
-    """Check that the boxes of an image lie within its picture; half a pixel more is rounding.
+    """Check that the boxes of an image lie in its picture, or at most half a pixel outside.
+
+    So much is rounding.
 
     Raises:
         DataError: a box reaches outside.

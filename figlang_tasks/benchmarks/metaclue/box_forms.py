@@ -36,7 +36,7 @@ _POINT_TAG = re.compile(r"<points?\b[^<>]*", re.I)
 def find_boxes(
     text: str, labels: re.Pattern[str], *, y_first: bool, largest: tuple[float, float]
 ) -> list[WrittenBox]:
-    """The boxes in a text, all of the first form that it has; empty if it has none.
+    """The boxes in a text, all of the first form that it has; [] if it has none.
 
     The forms are, in this order: tokens, numbers with names, numbers in brackets or two points, and
     four numbers in a line.
@@ -51,6 +51,7 @@ def find_boxes(
             the words before it tell the scale.
     """
     text = _POINT_TAG.sub(_blanks, text)
+    # These are iterators: a form is looked for only if the text has no box of those before it.
     forms = [
         _token_boxes(text, _LOC, "loc", YX),
         _token_boxes(text, _LOC_OF_FLORENCE, "florence", XY),
@@ -72,6 +73,7 @@ def _blanks(tag: re.Match[str]) -> str:
     return " " * len(tag[0])
 
 
+# Words before (0, 0) to (1000, 1000) that make it a remark about the scale.
 _SCALE = re.compile(
     r"\b(?:coordinates?|scale[ds]?|range|resolution|normali[sz]ed|origin|grid|image|picture|where)\b",
     re.I,
@@ -83,6 +85,7 @@ def _tells_scale(text: str, box: WrittenBox, largest: tuple[float, float]) -> bo
     if box.form == "loc" or box.values != (0.0, 0.0, *largest):
         return False
     before = _line_before(text, box.start, reach=80)
+    # "Coordinates of the box: (0, 0) to (1000, 1000)" is a box that fills the picture.
     is_announced = before.rstrip(" \"'([{").endswith((":", "="))
     return not is_announced and _SCALE.search(before) is not None
 
@@ -94,6 +97,7 @@ def _line_before(text: str, position: int, reach: int) -> str:
 
 # --- the order of four numbers ---
 
+# Four keys with commas: "x1, y1, x2, y2" of "[x1, y1, x2, y2]".
 _ORDER = re.compile(
     rf"(?<![a-z0-9])({KEY})" + rf"""["']?\s?,\s?["']?({KEY})""" * 3 + "(?![a-z0-9])", re.I
 )
@@ -107,17 +111,19 @@ _SHORT_ORDER = re.compile(rf"(?<![a-z])(?:{'|'.join(_SHORT_ORDERS)})(?![a-z])", 
 
 
 def _named_orders(text: str) -> set[tuple[str, ...]]:
-    """The orders of four numbers that an answer names, as names of edges and sizes.
+    """The orders of four numbers that an answer names: ("left", "top", "right", "bottom"), say.
 
-    It may write "[x1, y1, x2, y2]", "(x, y, width, height)" or "xywh".
+    It may write "[x1, y1, x2, y2]", "(x, y, width, height)" or "xywh". Four keys that make no box
+    are no order.
     """
     orders: set[tuple[str, ...]] = set()
     for match in _SHORT_ORDER.finditer(text):
         orders.add(_SHORT_ORDERS[match[0].lower()])
     for match in _ORDER.finditer(text):
         positions = {edge_of_key(key): position for position, key in enumerate(match.groups())}
-        positions = resolve(positions)
+        positions = resolve(positions)  # x1 and y1 become edges
         order = tuple(sorted(positions, key=positions.__getitem__))
+        # Fewer than four: two keys name one edge.
         if len(order) == 4 and _makes_box(order):
             orders.add(order)
     return orders
@@ -149,6 +155,8 @@ _FOUR_IN_BRACKETS = (
     rf"""[\[({{<>;"']\s{{0,20}}{APART.join([NUMBER] * 4)}\s{{0,20}}(?=[\])}}<>;"'])"""
 )
 _JOINT = r"""["'\s,;:>-]{0,12}(?:(?:to|until|and)\b\s{0,3})?["']?"""
+# "[105, 301, 232, 480]", the group "four"; two points "(105, 301) to (232, 480)"; or two points
+# such as "x: 105, y: 301", of which the first is the group "xy".
 _BRACKETS = re.compile(
     rf"(?P<four>{_FOUR_IN_BRACKETS})|{POINT}{_JOINT}{POINT}|(?P<xy>{XY_POINT}){_JOINT}{XY_POINT}",
     re.I,
@@ -157,6 +165,7 @@ _SPANS = re.compile(
     r"\b(?:between|corners?|from|box|region|rectangle|area|spans?|coordinates)\b", re.I
 )
 _MEASURES = re.compile(r"\b(?:distances?|lengths?|lines?|vectors?|slope|sqrt)\b", re.I)
+# Another point, before these two or behind them.
 _POINT_BEFORE = re.compile(r"[)\]][ ,]{1,4}(?:and )?[(\[]?\Z")
 _POINT_BEHIND = re.compile(r"[)\]]{0,2}[ ,]{1,4}(?:and )?[(\[]{1,2}[0-9]")
 
@@ -165,7 +174,7 @@ def _bracket_boxes(text: str, order: Sequence[str]) -> Iterator[WrittenBox]:
     """Yield the boxes of four numbers in brackets, and of two points: "(105, 301) to (232, 480)".
 
     Args:
-        order: what the numbers are; a point that says "x: 105, y: 301" needs none.
+        order: what the four numbers are (`XY`); points such as "x: 105, y: 301" say it themselves.
     """
     for match in _BRACKETS.finditer(text):
         if not match["four"] and not _are_corners(text, match):
@@ -179,6 +188,7 @@ def _are_corners(text: str, points: re.Match[str]) -> bool:
     They are not if they are the eyes of a face, the ends of a distance, or two points of many.
     """
     before = _line_before(text, points.start(), reach=60)
+    # "(105, 301) and (232, 480)" are corners behind "between", "corners" and the like alone.
     if "and" in points[0].lower() and not _SPANS.search(before):
         return False
     is_of_many = _POINT_BEFORE.search(before) or _POINT_BEHIND.match(text, points.end())
@@ -192,10 +202,13 @@ _FOUR_NUMBERS = re.compile(
     rf"(?<![\w.,%/-]){NUMBER}{_GAP}{NUMBER}{_GAP}(?:(?:to|-)[ \t]{{1,9}})?{NUMBER}{_GAP}{NUMBER}",
     re.I,
 )
+# A fifth number, before the four or behind them.
 _NUMBER_BEFORE = re.compile(r"[0-9,%]\s*\Z")
 _NUMBER_BEHIND = re.compile(r"[\s,]{0,3}[0-9%]|\.[0-9]")
 _LINE_END = re.compile(r"""[.;"'\s]{0,4}(?:\n|\Z)""")
+# What may stand before four numbers that are alone in their line: signs, and a list number "2.".
 _NO_WORD = re.compile(r"[^\w\n]{0,9}(?:[0-9]{1,2}[.)])?[^\w\n]{0,9}")
+# How the words before four numbers end: "the box is", "Coordinates:".
 _SAYS = re.compile(r"""(?:[:=]|\b(?:is|are|at|from))["'\s]{0,3}\Z""", re.I)
 _BOX_WORD = re.compile(
     r"\b(?:box|bbox|bounding|coordinates?|corners?|region|rectangle|location|position|answer|area)\b",
@@ -204,14 +217,14 @@ _BOX_WORD = re.compile(
 
 
 def _line_boxes(text: str, order: Sequence[str], labels: re.Pattern[str]) -> Iterator[WrittenBox]:
-    """Yield the boxes of four numbers without brackets.
+    """Yield the boxes of four numbers without brackets: alone in a line, or announced.
 
-    They stand alone in a line, or behind "the box is" or a label.
+    Words such as "the box is" or a label announce them.
     """
     for match in _FOUR_NUMBERS.finditer(text):
         before = _line_before(text, match.start(), reach=100)
         has_more_numbers = _NUMBER_BEFORE.search(before) or _NUMBER_BEHIND.match(text, match.end())
-        has_list_number = ". " in match[0]
+        has_list_number = ". " in match[0]  # "1. 30 120 240": three numbers of an item
         if has_more_numbers or has_list_number:
             continue
         names_box = _BOX_WORD.search(before) or _ORDER.search(before) or labels.search(before)
@@ -220,5 +233,6 @@ def _line_boxes(text: str, order: Sequence[str], labels: re.Pattern[str]) -> Ite
         if not is_alone and not is_announced:
             continue
         box = ordered_box(order, match, "line")
+        # Percentages are a box even where the line goes on.
         if box.unit == "%" or _LINE_END.match(text, match.end()):
             yield box

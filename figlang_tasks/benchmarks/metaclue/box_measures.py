@@ -25,6 +25,7 @@ from figlang_tasks.metrics.boxes import average_precision
 from figlang_tasks.scoring import OVERALL, Estimate, IntervalMethod, Measure, Scopes
 
 _RESAMPLES = 1_000  # Fewer than elsewhere: each computes average precision anew.
+# `_average_precision` makes the interval itself. This says how.
 _INTERVAL = IntervalMethod(
     "bootstrap over images, percentiles with tails of t", no_interval, _RESAMPLES
 )
@@ -65,7 +66,7 @@ def _average_precisions(
     Args:
         box_type: the only type of box that counts; None for all types.
     """
-    precisions = average_precision(images, role, box_type, _RESAMPLES)  # at the same thresholds
+    precisions = average_precision(images, role, box_type, _RESAMPLES)  # one for each threshold
     if precisions is None:
         return None
     estimates: list[Estimate] = []
@@ -80,6 +81,7 @@ def _average_precision(
     """Average precision of one role at one threshold; None without a box to find.
 
     Args:
+        records: those of the role.
         scope: a type of box, or ``all`` for boxes of all types.
     """
     images = tuple(_box_image(record) for record in records)

@@ -45,9 +45,12 @@ class Boxes:
 
 
 _LABEL_REACH: Final = 300  # Characters before and behind a box in which its label is sought.
+# The tags of a label are no words: "</ref><box>".
 _TAG = re.compile(r"<[^<>]{1,40}>")
+# Behind the last number of {"bbox": {...}, "label": ...}: the end of the inner object.
 _CLOSED_OBJECT = re.compile(r"""[\s"'\])]{0,9}\}(?=\s{0,9},)""")
 _EMPTY_LIST = re.compile(r"\[\s{0,9}\]")
+# Gemini's key, whose numbers have y before x.
 _BOX_2D = re.compile(r"""["']box_2d["']""")
 _IN_PERCENT = re.compile(
     r"\b(?:in|as|are)\s(?:\w{1,12}\s)?(?:percent|%)|\bpercentages?\b|\(%\)|[\])]\s?%|%\sof\sthe\s(?:image|picture)",
@@ -98,18 +101,19 @@ def parse_boxes(
         largest=_largest(convention, width, height),
     )
     if not written_boxes:
-        if _EMPTY_LIST.search(answer.raw):
+        if _EMPTY_LIST.search(answer.raw):  # "[]" says that there is none
             return Read(Boxes(primary=(), secondary=()), "read", "empty-list")
         if REFUSAL.search(answer.text):
             return Read(None, "refused", "refusal")
         return Read(None, "unreadable", "nothing")
 
-    form = written_boxes[0].form
+    form = written_boxes[0].form  # that of all boxes
     if form == "brackets" and _BOX_2D.search(answer.raw) and convention != "thousand_yx":
         return Read(None, "out_of_range", "box_2d")
     if _are_percent_in_words(answer.text, written_boxes):
         return Read(None, "out_of_range", "percent")
     pixel_boxes = [_in_pixels(box, convention, width, height) for box in written_boxes]
+    # A box without a label is of the concept that was asked for.
     roles = [label or role for label in _labels_of_boxes(answer.raw, written_boxes, labels)]
     return _divide_by_role(pixel_boxes, roles, form)
 
@@ -118,6 +122,8 @@ def _divide_by_role(
     pixel_boxes: Sequence[PixelBox | None], roles: Sequence[Role | None], form: str
 ) -> Read[Boxes]:
     """The boxes of each concept; without a value if one of them is None, or if none is left.
+
+    Boxes without an area ("degenerate") or without a concept ("unlabelled") are dropped.
 
     Args:
         pixel_boxes: None for a box that is not of the prompt's convention.
@@ -149,7 +155,7 @@ def _divide_by_role(
 
 @dataclass(frozen=True)
 class _Labels:
-    """The known labels of boxes.
+    """The known labels of boxes: "primary", "secondary", and the concepts' own words.
 
     Attributes:
         pattern: an expression with one group for each label.
@@ -161,7 +167,7 @@ class _Labels:
 
     @classmethod
     def of(cls, names: Mapping[str, Role]) -> _Labels:
-        """The labels "primary" and "secondary", and those in `names`."""
+        """The labels "primary" and "secondary", and those in `names`, the longest first."""
         roles: dict[str, Role] = {"primary": "primary", "secondary": "secondary"}
         roles.update({name: role for name, role in names.items() if name})
         longest_first = sorted(roles, key=len, reverse=True)
@@ -186,7 +192,10 @@ class _Labels:
 def _labels_of_boxes(text: str, boxes: Sequence[WrittenBox], labels: _Labels) -> list[Role | None]:
     """The role that the labels around each box give it; None for a box without a label.
 
-    Boxes are in the order of the text.
+    Args:
+        text: the answer.
+        boxes: its boxes, in the order of the text.
+        labels: the known labels.
     """
     roles: list[Role | None] = []
     previous_end = 0
@@ -194,12 +203,15 @@ def _labels_of_boxes(text: str, boxes: Sequence[WrittenBox], labels: _Labels) ->
         previous_object_end = text.rfind("}", previous_end, box.start)
         start = max(previous_end, previous_object_end, box.start - _LABEL_REACH)
         before = text[start : box.start]
+
         role = None
         follows_previous_box = False
-        if box.form != "loc":  # PaliGemma's labels stand behind their boxes.
+        # PaliGemma's labels stand behind their boxes: words before a box are of the one before it.
+        if box.form != "loc":
             role = labels.last(before)
-            has_words_before = any(map(str.isalpha, _TAG.sub("", before)))
-            follows_previous_box = bool(roles) and not has_words_before
+            follows_previous_box = bool(roles) and not _has_words(before)
+        # Words behind a box right behind another are not its own, unless it has keys: its object
+        # may name it last.
         if role is None and (box.form == "named" or not follows_previous_box):
             role = labels.first(text[box.start : box.end]) or labels.first(_behind(text, box))
         if role is None and follows_previous_box:
@@ -207,6 +219,11 @@ def _labels_of_boxes(text: str, boxes: Sequence[WrittenBox], labels: _Labels) ->
         roles.append(role)
         previous_end = box.end
     return roles
+
+
+def _has_words(text: str) -> bool:
+    """Whether a text has letters outside of tags."""
+    return any(map(str.isalpha, _TAG.sub("", text)))
 
 
 def _behind(text: str, box: WrittenBox) -> str:
@@ -222,7 +239,7 @@ def _behind(text: str, box: WrittenBox) -> str:
         near = near[closed_object.end() :]
     rest_of_object, closing_brace, _ = near.partition("}")
     if not closing_brace or "{" in rest_of_object:
-        return ""
+        return ""  # the box is in no object, or the next one begins
     return rest_of_object
 
 
@@ -230,19 +247,19 @@ def _behind(text: str, box: WrittenBox) -> str:
 
 
 def _largest(convention: Convention, width: int, height: int) -> tuple[float, float]:
-    """The largest x and y of a convention."""
+    """The largest x and y of a convention: ``(1000, 1000)`` for ``thousand``."""
     if convention == "pixel":
         return width, height
     if convention == "unit":
         return 1, 1
     if convention == "loc1024":
         return 1023, 1023
-    return 1000, 1000
+    return 1000, 1000  # "thousand", "thousand_yx"
 
 
 def _are_percent_in_words(text: str, boxes: Sequence[WrittenBox]) -> bool:
     """Whether numbers without a percent sign are percent by the words around them."""
-    if any(box.unit for box in boxes):
+    if any(box.unit for box in boxes):  # "%" or "px" behind some numbers
         return False
     greatest = max(max(box.values) for box in boxes)
     return 1 < greatest <= 100 and bool(_IN_PERCENT.search(text))
@@ -251,13 +268,13 @@ def _are_percent_in_words(text: str, boxes: Sequence[WrittenBox]) -> bool:
 def _in_pixels(box: WrittenBox, convention: Convention, width: int, height: int) -> PixelBox | None:
     """A box in pixels; None if its form, its unit or a number is not of the convention."""
     full_width, full_height = _largest(convention, width, height)
-    if box.unit == "%":
+    if box.unit == "%":  # a share of the picture, whatever the convention
         full_width, full_height = 100, 100
     elif box.unit == "mixed" or (box.unit == "px" and convention != "pixel"):
         return None
     elif (box.form == "loc") != (convention == "loc1024"):
         return None
-    elif box.form == "florence" and convention != "thousand":
+    elif box.form == "florence" and convention != "thousand":  # <loc_0> to <loc_999>
         return None
 
     left, top, right, bottom = box.values

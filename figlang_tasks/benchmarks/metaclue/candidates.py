@@ -173,7 +173,12 @@ _Words: TypeAlias = tuple[str, ...]
 
 
 def _draw_hard(setting_name: str, rows: Sequence[Annotation]) -> list[Candidates]:
-    """The candidates of each image; the negatives have parts of images of another topic."""
+    """The candidates of each image; the negatives have parts of images of another topic.
+
+    Args:
+        setting_name: a setting whose method is a key of `REPLACED_PARTS`.
+        rows: the annotations of the images.
+    """
     method = SETTINGS[setting_name].method
     words_by_topic = _words_of_other_topics(rows, method)
     candidates_of_images: list[Candidates] = []
@@ -189,7 +194,7 @@ def _words_of_other_topics(
 ) -> dict[str | None, list[_Words]]:
     """For each topic the words that may replace parts of a statement about an image of that topic.
 
-    They are in the order of normal forms. No topic is None.
+    They are in the order of normal forms. No key is None: the type is that of `Annotation.topic`.
 
     Raises:
         PartMissing: an image has no topic.
@@ -211,6 +216,7 @@ def _words_of_other_topics(
 
     words_by_topic: dict[str | None, list[_Words]] = {}
     for topic in {row.topic for row in rows}:
+        # Some image of another topic must have the words.
         forms = [form for form in sorted(words_by_form) if topics_by_form[form] - {topic}]
         words_by_topic[topic] = [words_by_form[form] for form in forms]
     return words_by_topic
@@ -280,9 +286,10 @@ _Member = TypeVar("_Member")
 
 
 def _draw_members(pool: Sequence[_Member], method: str, row: Annotation) -> Iterator[_Member]:
-    """Yield members of a pool, drawn for one image with replacement.
+    """Yield members of a pool, drawn for one image with replacement: one may come again.
 
-    It ends after 100 draws for each member: by then, none is left that was not drawn.
+    It ends after 100 draws for each member, so that a pool with too few members is no endless
+    loop: by then, none is left that was not drawn.
     """
     if not pool:
         return

@@ -38,6 +38,7 @@ def in_one_line(output: str | None) -> str:
 
 def _line(answer: Answer) -> str:
     """An answer with single spaces in place of line breaks and other white space."""
+    # "\x00" stands for what is left out of a long answer.
     return " ".join(answer.raw.replace("\x00", " ").split())
 
 
@@ -50,7 +51,7 @@ _AS = re.compile(r" as ", re.I)
 
 
 def parse_official(output: str | None) -> Read[Statement]:
-    """Read a caption as the paper does: the whole answer is the statement.
+    """Read a caption as the paper does: all of it is the statement, split at "is as" and "as".
 
     "Since the target captions follow the fixed syntactic structure, we parse each predicted caption
     into the primary concept, the secondary concept, and their relationship". The first "is as" and
@@ -104,9 +105,12 @@ def _split_at_verb(text: str, verb: re.Match[str] | None, edges: str) -> _Parts 
 _BRACKETS = _EDGES + "#-\u2018\u2019\u201c\u201d<>[](){}"
 _LIST_NUMBER = re.compile(r"\A\W{0,3}\d{1,3}[.)] ")
 _VERB = re.compile(r" (is|are|was|were|can be)(?: just)? as (?!if )", re.I)
-# A point behind "Mr" or "J" ends no sentence.
+# Where a statement ends: at the end of a sentence (but not behind the point of "Mr" or "J"), before
+# ", or that", or with its line.
 _STOP = re.compile(
-    r"(?<!\b[A-Z])(?<!\b[A-Z][a-z])[.!?][\"')*]{0,3} +(?=[\W_]{0,3}[A-Z0-9])|, or (?=that\b)" r"|\n"
+    r"(?<!\b[A-Z])(?<!\b[A-Z][a-z])[.!?][\"')*]{0,3} +(?=[\W_]{0,3}[A-Z0-9])"
+    r"|, or (?=that\b)"
+    r"|\n"
 )
 # What leads to a statement: "Metaphor: ", a quotation mark, "The image implies that ".
 _LEAD_IN = re.compile(
@@ -120,6 +124,7 @@ _TAIL = re.compile(
     r" [(\u2014]).*\Z"
 )
 _EXPLANATION = re.compile(r"\n\W{0,8}explanation\b", re.I)
+# Three named parts: "Primary concept: this phone", "relationship": "fast", ...; a group for each.
 _VALUE = r"(?: concept)?[\"*]{0,3}:[\"* ]{1,5}([^\"\n]{1,100})[\"*,\s]{1,4}"
 _NAMED = re.compile(rf"\bprimary{_VALUE}relationship{_VALUE}secondary{_VALUE}", re.I)
 
@@ -139,6 +144,7 @@ def parse_caption(output: str | None) -> Read[Statement]:
     answer = find_answer(output)
     if isinstance(answer, Read):  # The output has no answer.
         return answer
+    # "\x00" stands for what is left out of a long answer. In `_NAMED`, something follows each part.
     text = answer.raw.replace("\x00", "\n") + "\n"
     named_statement = _named_statement(text)
     if named_statement is not None:
@@ -168,7 +174,10 @@ def parse_caption(output: str | None) -> Read[Statement]:
 
 
 def _named_statement(text: str) -> Statement | None:
-    """The statement whose parts stand by their names; None if one is empty or has no name."""
+    """The statement whose parts stand by their names; None if one is empty or has no name.
+
+    Its text is put together from the parts.
+    """
     match = _NAMED.search(text)
     if match is None:
         return None
@@ -177,12 +186,12 @@ def _named_statement(text: str) -> Statement | None:
     relationship = re.sub(r"\A(?:is )?as (.*) as\Z", r"\1", relationship)
     if not (primary and relationship and secondary):
         return None
-    text = f"{primary} is as {relationship} as {secondary}"
-    return Statement(primary, relationship, secondary, text)
+    statement_text = f"{primary} is as {relationship} as {secondary}"
+    return Statement(primary, relationship, secondary, statement_text)
 
 
 def _statements(text: str) -> Iterator[tuple[Statement, bool]]:
-    """Yield each statement in a text, and whether a heading stands before it in its line."""
+    """Yield each statement in a text, and whether a heading stands before it: "Answer: ..."."""
     for sentence in _STOP.split(text):
         line = " ".join(sentence.split())
         verb = _VERB.search(line)
@@ -191,6 +200,8 @@ def _statements(text: str) -> Iterator[tuple[Statement, bool]]:
         lead_in = _LEAD_IN.match(line, 0, verb.start())
         has_heading = lead_in is not None and lead_in[0].rstrip(" *_").endswith(":")
         if lead_in is not None:
+            # "I cannot say that this phone is as fast as a rocket". `REFUSAL` has straight
+            # apostrophes. Behind a heading the words before it do not count.
             is_refusal = REFUSAL.search(lead_in[0].replace("\u2019", "'")) is not None
             if is_refusal and not has_heading:
                 continue
@@ -212,7 +223,7 @@ def _statement_in_line(line: str, verb_word: str) -> Statement | None:
         return None
     primary, relationship, secondary = (_TAIL.sub("", part).strip(_BRACKETS) for part in parts)
     is_pattern_of_question = relationship.lower() == "relationship"
-    if not secondary or is_pattern_of_question:
+    if not secondary or is_pattern_of_question:  # all of it may have been an afterthought
         return None
     text = f"{primary} {verb_word} as {relationship} as {secondary}"
     return Statement(primary, relationship, secondary, text)

@@ -25,11 +25,11 @@ from figlang_tasks.core.card import (
     outcome,
 )
 from figlang_tasks.core.data_id import DataId
-from figlang_tasks.core.record import Document, Record
+from figlang_tasks.core.record import Record, RowIfKnown
 from figlang_tasks.scoring.records import AnyRecord
 
 
-def card(data: DataId, records: Sequence[Record], document: Document) -> Card:
+def card(data: DataId, records: Sequence[Record], document: RowIfKnown) -> Card:
     """The card of a row: the picture, what is asked about it, and the right answer.
 
     Args:
@@ -62,7 +62,7 @@ def answer(records: Sequence[Record]) -> Answer:
 # --- is this a metaphor? ---
 
 
-def _classification_card(record: ClassificationRecord, document: Document) -> Card:
+def _classification_card(record: ClassificationRecord, document: RowIfKnown) -> Card:
     """The fields of a card that say whether the image is a metaphor."""
     source = "metaphor" if record["gold"] else "no metaphor"
     return {"source": source, "gold": [("metaphor?", YES[record["gold"]])]}
@@ -79,7 +79,7 @@ def _classification_answer(record: ClassificationRecord) -> Answer:
 # --- which statement? ---
 
 
-def _retrieval_card(record: RetrievalRecord, document: Document) -> Card:
+def _retrieval_card(record: RetrievalRecord, document: RowIfKnown) -> Card:
     """The fields of a card with the right statement."""
     return {
         "facts": [("candidates", record["candidates"])],
@@ -92,7 +92,7 @@ def _retrieval_answer(record: RetrievalRecord) -> Answer:
     predicted = record["chosen_text"]
     is_answered = True
     if predicted is None:
-        predicted, is_answered = no_choice(record)
+        predicted, is_answered = no_choice(record)  # a tie of scores is an answer
     return {
         "predicted": predicted,
         "outcome": outcome(record["chosen"] == record["answer"], is_answered),
@@ -103,7 +103,7 @@ def _retrieval_answer(record: RetrievalRecord) -> Answer:
 # --- what is compared with what? ---
 
 
-def _caption_card(record: CaptionRecord, document: Document) -> Card:
+def _caption_card(record: CaptionRecord, document: RowIfKnown) -> Card:
     """The fields of a card with the annotated statements; without them if there is no document."""
     references = (document or {}).get("references") or []
     return {"gold": [("statements", "\n".join(references))]}
@@ -124,7 +124,7 @@ def _caption_answer(record: CaptionRecord) -> Answer:
     }
 
 
-def _question_card(record: QuestionRecord, document: Document) -> Card:
+def _question_card(record: QuestionRecord, document: RowIfKnown) -> Card:
     """The fields of a card with the question and its right answers."""
     return {
         "source": record["role"],
@@ -146,7 +146,7 @@ def _question_answer(record: QuestionRecord) -> Answer:
 # --- where are the concepts? ---
 
 
-def _boxes_card(record: BoxesRecord, document: Document) -> Card:
+def _boxes_card(record: BoxesRecord, document: RowIfKnown) -> Card:
     """The fields of a card with the concept and its annotated boxes."""
     boxes: list[str] = []
     for edges, box_type in zip(record["truth"], record["types"], strict=True):
@@ -182,7 +182,7 @@ def _corners(edges: Sequence[float]) -> str:
 # --- draw it ---
 
 
-def _picture_card(record: PictureRecord, document: Document) -> Card:
+def _picture_card(record: PictureRecord, document: RowIfKnown) -> Card:
     """The fields of a card with the prompt of a text-to-image model."""
     return {"facts": [("asked for", record["prompt"])]}
 
@@ -197,7 +197,7 @@ def _picture_answer(record: PictureRecord) -> Answer:
 
 # --- all tasks ---
 
-_CARD_BY_TASK: Mapping[str, Callable[[AnyRecord, Document], Card]] = {
+_CARD_BY_TASK: Mapping[str, Callable[[AnyRecord, RowIfKnown], Card]] = {
     tasks.CLASSIFY.name: _classification_card,
     tasks.RETRIEVE.name: _retrieval_card,
     tasks.CAPTION.name: _caption_card,

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from figlang_tasks.benchmarks.metaclue import tasks
 from figlang_tasks.core.choice import Choice, yes_or_no
-from figlang_tasks.core.record import Document, Record
+from figlang_tasks.core.record import Record, RowIfKnown
 
 
 def choice_of(record: Record) -> Choice | None:
@@ -23,7 +23,7 @@ def _fields_of_yes_or_no(record: Record, label: str) -> Mapping[str, int]:
     return {"predicted": int(label == "Yes")}
 
 
-def _statements(record: Record, document: Document) -> Mapping[str, str]:
+def _statements(record: Record, document: RowIfKnown) -> Mapping[str, str]:
     """The statements by their number in the prompt, from 1.
 
     None are offered where the answer is scores that cannot be used: no number in it is a choice.

@@ -19,9 +19,9 @@ GENERATED_IMAGES = 300
 
 
 def count(request: Request) -> int | None:
-    """The published number of rows of a task.
+    """The published number of rows of a task; None if there is none.
 
-    It is None for the mini benchmark, and where it depends on the annotations, which were not
+    There is none for the mini benchmark, and where it depends on the annotations, which were not
     released: the questions of VQA, the concepts of localization.
     """
     task = request["task"]

@@ -67,11 +67,12 @@ _SCORES = re.compile(r"\s*\{\s*\"scores\"")
 
 
 def retrieval_record(doc: Document, output: str | None) -> RetrievalRecord:
-    """The record of a choice in words, which has no rank.
+    """The record of a choice in words, which has no rank, or of scores that cannot be used.
 
     Scores come here only if they cannot be used: they are damaged, or not one per candidate. No
     number in them is a choice.
     """
+    # Whole JSON of scores, or the beginning of it that is no JSON.
     has_unusable_scores = (
         score_requests.read_answer(output) is not None or _SCORES.match(output or "") is not None
     )
@@ -85,7 +86,7 @@ def retrieval_record(doc: Document, output: str | None) -> RetrievalRecord:
 
 
 def retrieval_record_of_scores(doc: Document, scores: list[float]) -> RetrievalRecord:
-    """The record of a choice by the score of each candidate; a tie goes against the model."""
+    """The record of a choice by the score of each candidate; a tie for the best is no choice."""
     is_right = [index == doc["answer"] for index in range(len(scores))]
     return _retrieval_record(
         doc,
@@ -204,7 +205,7 @@ def localization_record(doc: Document, output: str | None) -> BoxesRecord:
     """
     role = doc["role"]
     width, height = doc["width"], doc["height"]
-    convention: Convention = doc["convention"]
+    convention: Convention = doc["convention"]  # "pixel28" is handled below
     seen_width, seen_height = width, height
     if doc["convention"] == "pixel28":
         # Boxes are in pixels of the picture in the size in which Qwen2.5-VL sees it.
@@ -213,7 +214,7 @@ def localization_record(doc: Document, output: str | None) -> BoxesRecord:
     reading = parse_boxes(
         output, convention, seen_width, seen_height, role=role, names={doc["concept"]: role}
     )
-    boxes = reading.value or Boxes(primary=(), secondary=())
+    boxes = reading.value or Boxes(primary=(), secondary=())  # without a value there is no box
     if role == "primary":
         predicted, boxes_of_other_concept = boxes.primary, boxes.secondary
     else:

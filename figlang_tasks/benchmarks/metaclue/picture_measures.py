@@ -90,7 +90,7 @@ def _fid(records: Sequence[PictureRecord]) -> Estimate:
 def _real_pictures(records: Sequence[PictureRecord]) -> Iterator[Image.Image]:
     """Yield the advertisement that each generated picture stands for."""
     for record in records:
-        image = record["id"]
+        image = record["id"]  # which is the path alone: an image has one document of this task
         yield images.decode({"path": image}, image, _dataset(record))
 
 

@@ -73,7 +73,7 @@ class _TaskImages(NamedTuple):
     rows: Sequence[Annotation]
 
     def new_document(self, row: Annotation, question: str = "") -> _NewDocument:
-        """What the documents of all tasks have: id, identity of the data, dataset and image.
+        """A new document with what all tasks have: id, identity of the data, dataset and image.
 
         Args:
             row: the annotation of the image.
@@ -149,19 +149,20 @@ def _rows_of_task(dataset: str, task: str, annotation_set: AnnotationSet) -> lis
 def _check_images(
     dataset: str, task: str, annotation_set: AnnotationSet, rows: Sequence[Annotation]
 ) -> None:
-    """Check the pictures of a task, and for localization the boxes in them.
+    """Check that a task's pictures are sound, and that the boxes of localization lie in them.
 
     Raises:
         DataError: pictures or boxes have faults; the message has the first one.
     """
     folder = annotation_set.folder if task in BOX_CONVENTIONS else None
     located_rows = ((row.location, row) for row in rows)
+    # Only the faults count: the check returns nothing to keep.
     _, faults = row_files.validate_rows(located_rows, partial(_check_row, dataset, folder))
     row_files.raise_first_fault(faults, "metaclue")
 
 
 def _check_row(dataset: str, folder: Path | None, row: Annotation, location: str) -> None:
-    """Check the picture of an annotation, and its boxes.
+    """Raise a `DataError` if the picture of an annotation is damaged, or a box reaches outside it.
 
     Args:
         folder: the folder of the pictures; None leaves the boxes unchecked.
@@ -197,7 +198,7 @@ def _classification_documents(task_images: _TaskImages) -> list[_NewDocument]:
 
 
 def _retrieval_documents(task_images: _TaskImages) -> list[_NewDocument]:
-    """A document for each image with its candidate statements.
+    """A document for each image that has candidate statements (`candidates.draw`).
 
     ``candidates``: the statements; ``answer``: the index of the right one. ``data`` has the digest
     of all candidates too.
@@ -221,7 +222,7 @@ def _retrieval_documents(task_images: _TaskImages) -> list[_NewDocument]:
 
 
 def _caption_documents(task_images: _TaskImages) -> list[_NewDocument]:
-    """A document for each image.
+    """A document for each image, with the references of a caption.
 
     ``references``: the statements of all its metaphors; ``references_primary``,
     ``references_relationship``, ``references_secondary``: the parts of these statements.
@@ -269,6 +270,7 @@ def _question_documents(task_images: _TaskImages) -> list[_NewDocument]:
     new_documents: list[_NewDocument] = []
     for row in task_images.rows:
         metaphors = [row.best] if asks_about_best else row.metaphors
+        # "primary-2-1" is the first question of the second template about the primary concept.
         question_counts: Counter[tuple[str, int]] = Counter()
         for asked_question, answers in _answers_by_question(metaphors).items():
             role, number, text = asked_question
@@ -283,7 +285,7 @@ def _question_documents(task_images: _TaskImages) -> list[_NewDocument]:
 
 
 def _answers_by_question(metaphors: Iterable[Metaphor]) -> dict[_Question, list[str]]:
-    """The answers to each question that the metaphors of an image give.
+    """The answers to each question that the metaphors of an image give, e.g. ``["this phone"]``.
 
     Metaphors with the same words in two parts share a question about the third one.
     """
@@ -315,7 +317,7 @@ def question(role: str, number: int, metaphor: Metaphor) -> str:
 
 
 def _localization_documents(task_images: _TaskImages) -> list[_NewDocument]:
-    """A document for each concept of the best metaphor of an image that has boxes.
+    """A document for each concept that has boxes, of the best metaphor of each image.
 
     ``convention`` (`BOX_CONVENTIONS`); ``role`` and ``concept``, in words; ``boxes`` and their
     ``types``; ``width`` and ``height`` of the picture.
@@ -369,6 +371,7 @@ def _draw_images(image_paths: Sequence[str], count: int) -> list[str]:
     ordered_paths = sorted(image_paths)
     drawn_count = min(count, len(ordered_paths))
     drawn_paths: set[str] = set()
+    # The numbers have no end, and one may come again.
     for index in candidates.draw_numbers(f"{candidates.SEED}/generate", len(ordered_paths)):
         if len(drawn_paths) == drawn_count:
             break

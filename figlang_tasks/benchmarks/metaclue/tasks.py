@@ -67,7 +67,7 @@ class Options(TaskOptions):
 
 
 def preflight(config: Mapping[str, Any], request: Request) -> None:
-    """Check Java for the metrics and the model's convention of boxes (`Task.preflight`).
+    """Log if Java is missing, and refuse boxes of another convention (`Task.preflight`).
 
     Args:
         config: the task file as a dict, with the ``model`` of the run.
@@ -81,6 +81,7 @@ def preflight(config: Mapping[str, Any], request: Request) -> None:
         # Logs now, not after hours, that METEOR or SPICE will be missing.
         caption_java.available_java_metrics()
 
+    # The options of the run's model, else those of all models.
     options_by_model = config.get("lmms_eval_specific_kwargs") or {}
     kwargs = options_by_model.get(str(config.get("model"))) or options_by_model.get("default")
     model_convention = Options.of(kwargs).convention

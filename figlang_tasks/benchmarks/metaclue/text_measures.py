@@ -59,6 +59,8 @@ Answers = tuple[_Answer, ...]
 def _answers(records: Sequence[Record], text_field: str) -> Answers:
     """The texts of records with their references, in the order of ids.
 
+    So the same records in any order are one key of the caches below.
+
     Args:
         text_field: the field of the records with the text: ``caption`` or ``answer``.
     """
@@ -124,7 +126,13 @@ def _java_metric(answers: Answers, name: str) -> captions.Metric | None:
 
 
 def _meteor(records: Sequence[Record], scope: str, text_field: str) -> Estimate | None:
-    """METEOR of all texts together, which has no interval; None if it cannot be computed."""
+    """METEOR of all texts together, which has no interval; None if it cannot be computed.
+
+    Args:
+        records: those of the scope.
+        scope: not used.
+        text_field: see `_answers`.
+    """
     meteor = _java_metric(_answers(records, text_field), "meteor")
     return None if meteor is None else Estimate(meteor.value)
 
@@ -133,6 +141,11 @@ def _mean_spice(records: Sequence[Record], scope: str, text_field: str) -> Estim
     """The mean of SPICE with its interval; None if SPICE cannot be computed.
 
     It is no `Statistic`, so that ``figlang compare`` does not run Java for hours.
+
+    Args:
+        records: those of the scope.
+        scope: not used.
+        text_field: see `_answers`.
     """
     answers = _answers(records, text_field)
     spice = _java_metric(answers, "spice")
@@ -221,6 +234,7 @@ def _part_as_caption(record: Record, part: str) -> Record:
     return part_record
 
 
+# In a scope the record of a caption counts as that of one part.
 CAPTION_MEASURES = _measures_of_texts(
     "caption", Scopes(_PARTS_AS_IN_TABLE_3, _all_parts, _part_as_caption)
 )

@@ -56,6 +56,8 @@ class WrittenBox:
 
 # --- numbers, points, and what edges are called ---
 
+# "105", "-3.5", ".5", "'105'", "50 %", "120px", as two groups: the number, and the unit or None.
+# No letter, digit or second decimal follows.
 NUMBER: Final = (
     r"""["']?(-?(?:[0-9]{1,7}(?:\.[0-9]{0,20})?|\.[0-9]{1,20}))["']?"""
     r"""(?:\s?(%|px|pixels?))?["']?(?!\.?[0-9a-z%])"""
@@ -63,7 +65,9 @@ NUMBER: Final = (
 APART: Final = r"[\s,]{1,24}"
 OPEN: Final = r"[(\[{]\s{0,9}"
 CLOSE: Final = r"\s{0,9}[)\]}]"
+# "(105, 301)"
 POINT: Final = rf"[(\[]\s{{0,9}}{NUMBER}{APART}{NUMBER}\s{{0,9}}[)\]]"
+# "x: 105, y: 301", '{"x": 105, "y": 301}'
 XY_POINT: Final = (
     rf"""(?:{OPEN})?["']?x["']?\s?[:=]\s?{NUMBER}[\s,;]{{1,24}}"""
     rf"""["']?y["']?\s?[:=]\s?{NUMBER}(?:{CLOSE})?"""
@@ -71,6 +75,7 @@ XY_POINT: Final = (
 
 XY: Final = ("left", "top", "right", "bottom")
 YX: Final = ("top", "left", "bottom", "right")
+# The keys of each edge or size. A blank stands for a blank, "_", "-" or nothing: "x min", "xmin".
 _KEYS: Final = {
     "left": "x0|x min|min x|x start|start x|x left|left x|top left x|x top left|xtl|left|l|x",
     "top": "y0|y min|min y|y start|start y|y top|top y|top left y|y top left|ytl|top|upper|t|y",
@@ -92,17 +97,18 @@ _WORD_BREAK = re.compile("[ _-]")
 
 
 def edge_of_key(key: str) -> str:
-    """The edge that a key names, however its words are joined: "x_min", "xMin", "X min"."""
+    """The name in `_KEYS` of the edge or size that a key gives: ``left`` for "x_min", "xMin"."""
     plain_key = _WORD_BREAK.sub("", key.lower())
-    return next(
-        edge for edge, keys in _KEYS.items() if plain_key in keys.replace(" ", "").split("|")
-    )
+    for edge, keys in _KEYS.items():
+        if plain_key in keys.replace(" ", "").split("|"):
+            return edge
+    raise ValueError(f"{key!r} is no key")
 
 
 def resolve(edges: Mapping[str, Value]) -> dict[str, Value]:
-    """The same edges, with ``x1`` and ``y1`` under the names of the edges that they are.
+    """The same edges, with ``left`` or ``right`` for ``x1``, and ``top`` or ``bottom`` for ``y1``.
 
-    Beside ``x0``, ``x1`` is the right edge, otherwise the left one.
+    Beside ``left`` (of ``x0``, say), ``x1`` is the right edge, otherwise the left one.
 
     Args:
         edges: what is known of each edge or size, by its name in `_KEYS`.
@@ -111,7 +117,7 @@ def resolve(edges: Mapping[str, Value]) -> dict[str, Value]:
     for name, low, high in (("x1", "left", "right"), ("y1", "top", "bottom")):
         if name in resolved:
             value = resolved.pop(name)
-            resolved.setdefault(high if low in resolved else low, value)
+            resolved.setdefault(high if low in resolved else low, value)  # unless it has a number
     return resolved
 
 
@@ -138,10 +144,12 @@ def box_of_edges(
 
 
 def ordered_box(order: Sequence[str], match: re.Match[str], form: Form) -> WrittenBox:
-    """The box of a match of four numbers.
+    """The box of four matched numbers, of which `order` says what each is.
 
     Args:
-        order: the edge or size that each number is, such as `XY`.
+        order: the edge or size that each number is: `XY`, or ("left", "top", "width", "height").
+        match: a match of an expression that contains `NUMBER` four times.
+        form: the form in which the box is written.
     """
     edges = dict(zip(order, coordinates(match), strict=True))
     box = box_of_edges(edges, match.start(), match.end(), form)
@@ -169,7 +177,7 @@ def _ends(
 
 
 def _move(coordinate: Coordinate, size: Coordinate, share: float) -> Coordinate:
-    """A coordinate moved by a share of a size."""
+    """A coordinate moved by a share of a size: by 0.5 from the middle to the high end."""
     unit = coordinate.unit if coordinate.unit == size.unit else "mixed"
     # Rounded, so that .7 + .3 is not more than 1.
     return Coordinate(round(coordinate.value + share * size.value, 6), unit)
@@ -186,6 +194,7 @@ def coordinates(match: re.Match[str]) -> list[Coordinate]:
         if group not in named_groups:
             texts.append(match[group])
     numbers: list[Coordinate] = []
+    # Every second group is a unit.
     for number, written_unit in zip(texts[::2], texts[1::2], strict=True):
         if number is None:  # It belongs to an alternative of the expression that did not match.
             continue

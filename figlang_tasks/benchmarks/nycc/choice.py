@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from figlang_tasks.benchmarks.nycc import tasks
 from figlang_tasks.core.choice import Choice
-from figlang_tasks.core.record import Document, Record
+from figlang_tasks.core.record import Record, RowIfKnown
 
 _LETTERS = "ABCDE"
 
@@ -20,7 +20,7 @@ def choice_of(record: Record) -> Choice | None:
     return _CHOICES.get(record["task"])
 
 
-def _captions(record: Record, document: Document) -> Mapping[str, str]:
+def _captions(record: Record, document: RowIfKnown) -> Mapping[str, str]:
     """The captions of a row as options, by letter: five in matching, two in ranking."""
     assert document is not None  # the choices below need the document
     return dict(zip(_LETTERS, document["captions"], strict=False))

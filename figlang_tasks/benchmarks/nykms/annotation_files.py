@@ -83,7 +83,7 @@ def read(path: Path) -> tuple[list[AnnotatedCaption], list[str]]:
     Args:
         path: ``nyk_m.jsonl`` or ``nyk_s.jsonl``.
     """
-    fields = _FIELDS_BY_FILE[path.stem]
+    fields = _FIELDS_BY_FILE[path.stem]  # MC, MW and ME, or SC, SW, ST and SE
 
     def read_row(cells: Mapping[str, object], location: str) -> AnnotatedCaption:
         """Read one row; raise a `DataError` with its first fault."""
@@ -93,7 +93,7 @@ def read(path: Path) -> tuple[list[AnnotatedCaption], list[str]]:
         """The id, which must be unique in the file."""
         return row.id
 
-    rows, faults = row_files.validate_rows(row_files.read_rows(path), read_row, row_id)
+    rows, faults = row_files.validate_rows(row_files.read_rows(path), read_row, key=row_id)
     if not rows and not faults:
         faults = [
             f"{path} is empty: put one JSON object on each line (`figlang data template nykms` has"

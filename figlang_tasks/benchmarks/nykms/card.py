@@ -8,7 +8,7 @@ from figlang_tasks.benchmarks.nykms.parse import LABELS
 from figlang_tasks.benchmarks.nykms.records import WordScores
 from figlang_tasks.core.card import OPEN, WRONG, YES, Answer, Card, CardPicture, outcome
 from figlang_tasks.core.data_id import DataId
-from figlang_tasks.core.record import Document, Record
+from figlang_tasks.core.record import Record, RowIfKnown
 
 NAMES = {
     "MC": "metaphor?",
@@ -22,7 +22,7 @@ NAMES = {
 """The answers by field, as the gallery names them."""
 
 
-def card(data: DataId, records: Sequence[Record], document: Document) -> Card:
+def card(data: DataId, records: Sequence[Record], document: RowIfKnown) -> Card:
     """The card of a row: the cartoon or its description, the caption, and the annotated answers.
 
     Args:
@@ -32,7 +32,7 @@ def card(data: DataId, records: Sequence[Record], document: Document) -> Card:
     """
     record = records[0]
     texts = document or {}
-    is_about_metaphor = any(field.startswith("M") for field in record["gold"])
+    is_about_metaphor = any(field.startswith("M") for field in record["gold"])  # MC, MW, ME
     pictures: list[CardPicture] = []
     if record["modality"] == "image":
         pictures.append({"name": record["id"], "label": "", "role": ""})
@@ -46,6 +46,9 @@ def card(data: DataId, records: Sequence[Record], document: Document) -> Card:
 
 def answer(records: Sequence[Record]) -> Answer:
     """The predicted answers of a record, and the BLEU-4 of those in words.
+
+    The first answer decides whether it is right. Words that differ from the annotated ones may
+    still be right, so that such an outcome is open.
 
     Args:
         records: the records of a run's answer to a row; the first one is shown.

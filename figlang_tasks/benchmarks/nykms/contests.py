@@ -6,14 +6,17 @@ row names the contest: ``NYK_{contest}_{caption}``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from figlang_tasks.benchmarks.nykms.annotation_files import SPLITS, AnnotatedCaption
 from figlang_tasks.core import hub, images, parquet_files
 from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.errors import DataError
+
+if TYPE_CHECKING:
+    import datasets
 
 CONTESTS = "NewYorkerCaptionContest"
 
@@ -41,7 +44,11 @@ class JoinedDepictions(NamedTuple):
 
 
 def join(rows: Sequence[AnnotatedCaption], depiction: Depiction) -> JoinedDepictions:
-    """The pictures, or the descriptions, of rows that lack them, from the contest dataset."""
+    """The pictures, or the descriptions, of rows that lack them, from the contest dataset.
+
+    Nothing is loaded if no row names a contest. A `DataError` about the dataset is not raised, but
+    returned as a fault.
+    """
     by_row_id: Mapping[str, bytes | str] = {}
     origin: str | None = None
     rows_of_contests = [row for row in rows if row.contest is not None]
@@ -105,27 +112,17 @@ def _depictions_by_row_id(
         files: those of the contest dataset.
         depiction: which of the two is read.
     """
-    columns = ["contest_number", depiction]
-    if depiction == "description":
-        columns = ["contest_number", "image_description", "caption_choices"]
-    location = f"{CONTESTS}: {files[0].parent}"
-    table = parquet_files.read_parquet(files, columns, location)
-    if depiction == "image":
-        table = images.undecoded(table, location)
     contests = {row.contest for row in rows}
-    instance_indices: list[int] = []
-    for index, contest in enumerate(table["contest_number"]):
-        if contest in contests:
-            instance_indices.append(index)
-
     by_contest: dict[int | None, bytes | str] = {}
     by_contest_and_caption: dict[tuple[int | None, str], bytes | str] = {}
-    for instance in table.select(instance_indices):
+    for instance in _instances_of(contests, files, depiction):
         instance_depiction = _depiction_of(instance, depiction)
         if not instance_depiction:
             continue
+        # `setdefault` keeps the first.
         contest = instance["contest_number"]
         by_contest.setdefault(contest, instance_depiction)
+        # Pictures are read without captions: the first of a contest serves all its rows.
         for caption in instance.get("caption_choices") or ():
             key = (contest, _comparable(caption))
             by_contest_and_caption.setdefault(key, instance_depiction)
@@ -138,8 +135,33 @@ def _depictions_by_row_id(
     return by_row_id
 
 
+def _instances_of(
+    contests: Collection[int | None], files: Sequence[Path], depiction: Depiction
+) -> datasets.Dataset:
+    """The rows of the contest dataset about some contests, pictures undecoded.
+
+    Args:
+        contests: the numbers of the contests.
+        files: those of the contest dataset.
+        depiction: which columns are read: with "description" also ``caption_choices``.
+    """
+    if depiction == "image":
+        columns = ["contest_number", "image"]
+    else:
+        columns = ["contest_number", "image_description", "caption_choices"]
+    location = f"{CONTESTS}: {files[0].parent}"
+    table = parquet_files.read_parquet(files, columns, location)
+    if depiction == "image":
+        table = images.undecoded(table, location)
+    instance_indices: list[int] = []
+    for index, contest in enumerate(table["contest_number"]):
+        if contest in contests:
+            instance_indices.append(index)
+    return table.select(instance_indices)
+
+
 def _depiction_of(instance: Mapping[str, Any], depiction: Depiction) -> bytes | str | None:
-    """The picture, or the description, of an instance of the contest dataset; None or "" if none.
+    """The picture, or the description, of an instance of the contest dataset; falsy without one.
 
     Args:
         instance: a row of that dataset, its picture undecoded.

@@ -21,9 +21,9 @@ def file_stem(question: str) -> str:
 
 
 def count(request: Request) -> int | None:
-    """The number of rows that the paper has for a request.
+    """The number of rows that the paper has for a request; None if it has none.
 
-    None for a request with a split, since the paper's split is not published, and for other
+    It has none for a request with a split, since the paper's split is not published, and for other
     datasets than NYK-MS.
     """
     if "split" in request or request.dataset != "NYK-MS":

@@ -49,7 +49,7 @@ _MACRO_SCORES: Final = {
 
 
 def _is_right(record: CartoonRecord, field: str) -> bool:
-    """Whether the predicted answer of a field is the annotated one, of MC and SC."""
+    """Whether the predicted label of a field, MC or SC, is the annotated one."""
     return bool(record["gold"][field] == record["predicted"][field])
 
 
@@ -103,6 +103,7 @@ def _label_measures(field: str) -> list[Measure]:
 
 def _is_positive(record: CartoonRecord, field: str) -> bool:
     """Whether the annotations have an answer in a field: only positives have answers in words."""
+    # Scores are there for positives, whatever the model answered.
     return field in record["words"]
 
 
@@ -120,10 +121,10 @@ def _corpus_bleu4(records: Sequence[CartoonRecord], field: str) -> Statistic:
 
 
 def _scopes_by_referent(field: str) -> Scopes:
-    """One scope for each thing that the annotated answer of a field may name."""
+    """A value for each of `REFERENTS`: over the rows whose annotated answer names such a thing."""
 
     def scopes_of(record: CartoonRecord) -> tuple[str]:
-        """The scope of what the annotated answer names."""
+        """The scope of a record: ``("object",)`` if the answer is annotated as ``[I] horse``."""
         return (record["kinds"][field],)
 
     return Scopes(REFERENTS, scopes_of)
@@ -136,7 +137,7 @@ def _word_measures(field: str) -> list[Measure]:
 
 
 def _exact_match_measures(field: str) -> list[Measure]:
-    """Exact match of a word as in Table 9, and our relaxed form of it."""
+    """The measures of exact match of a word: as in Table 9, and in our relaxed form."""
     prefix = field.lower()
     is_positive = partial(_is_positive, field=field)
     exact_match = Measure(
@@ -161,7 +162,7 @@ def _exact_match_measures(field: str) -> list[Measure]:
 
 
 def _bleu_measures(field: str) -> list[Measure]:
-    """BLEU-4 of a field as the mean over answers (Tables 9 and 10), and of all answers together."""
+    """The measures of BLEU-4 of a field: mean over answers (Tables 9 and 10), and of the corpus."""
     prefix = field.lower()
     is_positive = partial(_is_positive, field=field)
     mean_bleu4 = Measure(
@@ -208,7 +209,7 @@ def _is_read_differently(record: CartoonRecord, field: str) -> float:
 
 
 def _disagreement(field: str) -> Measure:
-    """How often a careful reader reads another label than the published rules."""
+    """The measure of how often a careful reader reads another label than the published rules."""
     return replace(
         PARSE_DISAGREEMENT,
         value_of_record=partial(_is_read_differently, field=field),

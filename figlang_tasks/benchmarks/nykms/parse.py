@@ -12,6 +12,11 @@ from typing import Literal, NamedTuple, TypeAlias
 from figlang_tasks.answers.thoughts import EXPLAINED, explanation_in_thought
 from figlang_tasks.answers.verdict import Read, find_answer
 from figlang_tasks.answers.yes_no import yes_no
+from figlang_tasks.benchmarks.nykms.refusals import (
+    TOPICS,
+    is_refusal_in_words,
+    is_refusal_of_yes_or_no,
+)
 from figlang_tasks.core.errors import DataError
 
 FIELDS: dict[str, tuple[str, ...]] = {
@@ -49,6 +54,7 @@ Answers: TypeAlias = dict[str, int | str]
 _NUMBER = re.compile(r"\A[ \t]*\d{1,2}\.(?!\d)[ \t]*")
 _YES = re.compile(r"Yes\b")
 _NO = re.compile(r"No\b")
+# What stands between quotation marks: straight, curly (also the low one), or guillemets.
 _QUOTED = re.compile(
     r'["\u201c\u201d\u201e\u00ab\u00bb]([^"\u201c\u201d\u201e\u00ab\u00bb]+)["\u201c\u201d\u00bb\u00ab]'
 )
@@ -83,7 +89,7 @@ def parse_official(output: str | None, question: str) -> Read[Answers]:
     Source: NYK-MS, section 3.4.
     """
     answer = find_answer(output)
-    if isinstance(answer, Read):  # it holds no answer outside of thoughts
+    if isinstance(answer, Read):  # the output has no answer outside of thoughts
         return _read_explanation_in_thought(output, question) or answer
 
     lines: list[str] = []
@@ -92,7 +98,8 @@ def parse_official(output: str | None, question: str) -> Read[Answers]:
             lines.append(_NUMBER.sub("", line.strip(), count=1).strip())
     if not lines:
         return Read(None, "empty", "empty")
-    if FIELDS[question][0] in LABELS:
+    asks_for_label = FIELDS[question][0] in LABELS
+    if asks_for_label:
         return _read_label_and_words(answer.raw, lines, question)
     return _read_words(answer.raw, lines, question)
 
@@ -106,7 +113,7 @@ def nothing(question: str) -> Answers:
 
 
 def _read_label_and_words(raw_answer: str, lines: list[str], question: str) -> Read[Answers]:
-    """The answers to a question that begins with Yes or No (rules 3 to 5).
+    """The answers to a question that begins with Yes or No (rules 3 to 5 of `parse_official`).
 
     Args:
         raw_answer: the answer as the model wrote it.
@@ -119,6 +126,7 @@ def _read_label_and_words(raw_answer: str, lines: list[str], question: str) -> R
     answers = nothing(question)
     if _YES.match(first):
         answers[label_field] = 1
+        # ``mc`` and ``sc`` ask for the label alone.
         if question == "metaphor":
             answers["MW"] = _quoted_text(second) or second
             answers["ME"] = _join_lines([third, fourth])
@@ -128,21 +136,21 @@ def _read_label_and_words(raw_answer: str, lines: list[str], question: str) -> R
             answers["SE"] = fourth
         return Read(answers, "read", "yes")
     if _NO.match(first):
-        return Read(answers, "read", "no")
-    if _is_refusal_of_yes_or_no(raw_answer):
+        return Read(answers, "read", "no")  # `nothing` is what No says
+    if is_refusal_of_yes_or_no(raw_answer):
         return Read(None, "refused", "refusal")
     return Read(None, "unreadable", "not-yes")
 
 
 def _read_words(raw_answer: str, lines: list[str], question: str) -> Read[Answers]:
-    """The answer to a single question in words (rule 4, or all lines).
+    """The answer to a single question in words: the first line by rule 4, or all lines.
 
     Args:
         raw_answer: the answer as the model wrote it.
         lines: its non-empty lines without question numbers, at least one.
         question: ``mw``, ``me``, ``sw``, ``st`` or ``se``.
     """
-    if _is_refusal_in_words(raw_answer):
+    if is_refusal_in_words(raw_answer):
         return Read(None, "refused", "refusal")
     (field,) = FIELDS[question]
     if question not in ("mw", "sw"):
@@ -160,7 +168,10 @@ def _read_words(raw_answer: str, lines: list[str], question: str) -> Read[Answer
 
 
 def _read_explanation_in_thought(output: str | None, question: str) -> Read[Answers] | None:
-    """The explanation (``me``, ``se``) that a thought holds for a reader; None if there is none."""
+    """The explanation (``me``, ``se``) if it stands in a thought that is meant for a reader.
+
+    None for other questions, and without such a thought.
+    """
     if output is None or question not in ("me", "se"):
         return None
     explanation = explanation_in_thought(output)
@@ -181,93 +192,19 @@ def _join_lines(lines: list[str]) -> str:
     return " ".join(filter(None, lines))
 
 
-# --- refusals ---
-
-_APOSTROPHES = str.maketrans({"\u2019": "'", "\u02bc": "'"})
-_CANNOT = (
-    r"(?:can't|cannot|can not|could not|couldn't|won't|will not|(?:am |'m )(?:unable|not able) to)"
-)
-_SERVE = (
-    r"(?:assist|help|provide|answer|comply|fulfil|do that|do"
-    r" this|discuss|analy[sz]e|see|view|determine|process|comment"
-    r"|respond|support|engage|identify|describe|access|continue|make|give)"
-)
-_TOPICS = {
-    "metaphor": r"\bmetaphor(?:s|ical(?:ly)?)?\b",
-    "sarcasm": r"\b(?:sarcasm|sarcastic(?:ally)?)\b",
-}
-_TOPIC = rf"(?:{_TOPICS['metaphor']}|{_TOPICS['sarcasm']})"
-_BEGIN = r"\A\W*(?:\d{1,2}\W+)?(?:unfortunately,? |however,? )?"
-_PICTURE = r"(?:images?|pictures?|cartoons?|photos?|drawings?)"
-# What can only be a refusal, even where words are asked for: an apology with what cannot be done,
-# an assistant that speaks of itself, or a refusal to help with what was asked.
-_SURE_REFUSAL = re.compile(
-    rf"{_BEGIN}(?:(?:(?:i'?m |i am |we'?re |we are )?(?:very |really |so |terribly )?sorry\b|(?:i"
-    r" |my |we )?"
-    rf"apolog(?:ies|i[sz]e)\b)[^.\n]{{0,80}}?{_CANNOT}"
-    r"|as an? (?:[\w-]+ ){0,3}?(?:ai|model|assistant)\b[^.\n]{0,80}\bi(?: do not| don't|"
-    rf" {_CANNOT}|'m | am )"
-    rf"|(?:i |i|we ){_CANNOT} (?:\w+"
-    r" ){0,2}?(?:assist|help|provide|comply|fulfil|answer|discuss|analy[sz]e|process"
-    r"|respond|support|engage|describe|view|access)\b(?: \w+){0,2}?(?:"
-    r" (?:this|that|it)(?:\W*\Z|[.!\n])"
-    r"| (?:this|that|the|your|such|any|these|those) (?:\w+"
-    rf" )?(?:{_PICTURE}|content|requests?|questions?|material)\b"
-    rf"| {_PICTURE}\b)"
-    rf"|i (?:do not|don't) have the (?:ability|capability) to|(?:there (?:is|was) )?no {_PICTURE} "
-    r"(?:was |is |has been )?(?:\w+"
-    r" )?(?:provided|attached|given|visible|available|included|shown|uploaded)\b"
-    rf"|i (?:do not|don't) see an? (?:\w+ )?{_PICTURE}\b)",
-    re.I,
-)
-# Words that begin many refusals. They begin many answers in words too, so that they serve questions
-# of yes or no alone.
-_REFUSAL = re.compile(
-    rf"{_BEGIN}(?:(?:(?:i'?m |i am |we'?re |we are )?(?:very |really |so |terribly"
-    r" )?afraid\b|apolog(?:ies|i[sz]e)\b)"
-    rf"[^.\n]{{0,80}}?{_CANNOT}|(?:i |i|we ){_CANNOT} (?:\w+ ){{0,3}}{_SERVE}\b"
-    r"|i(?:'m| am) not comfortable|i must (?:decline|refuse)|i decline|i refuse)",
-    re.I,
-)
-_SEES_NO_TOPIC = re.compile(
-    rf"{_CANNOT} (?:\w+ ){{0,2}}(?:see|find|identify|detect|spot|discern|recogni[sz]e) (?:\w+"
-    rf" ){{0,3}}{_TOPIC}",
-    re.I,
-)
-
-
-def _is_refusal_in_words(raw_answer: str) -> bool:
-    """Whether the answer to a question in words is a refusal."""
-    return _SURE_REFUSAL.match(_start_of(raw_answer)) is not None
-
-
-def _is_refusal_of_yes_or_no(raw_answer: str) -> bool:
-    """Whether the answer to a question of yes or no is a refusal."""
-    start = _start_of(raw_answer)
-    # "I cannot see any metaphor" is an answer, though the published rules do not read it.
-    if _SEES_NO_TOPIC.search(start[:200]):
-        return False
-    return _SURE_REFUSAL.match(start) is not None or _REFUSAL.match(start) is not None
-
-
-def _start_of(raw_answer: str) -> str:
-    """The first 1,000 characters, with straight apostrophes, in which a refusal stands."""
-    return raw_answer.translate(_APOSTROPHES)[:1000]
-
-
 # --- the label as a careful reader reads it ---
 
 _REPEATED_QUESTION = re.compile(
     r"does (?:it|the cartoon|this) contain (?:an? |any )?(?:metaphors?|sarcasm)\?", re.I
 )
-_LETTER = re.compile(r"[^\W\d_]")
+_LETTER = re.compile(r"[^\W\d_]")  # of any alphabet
 
 
 def first_answer(output: str | None, question: str) -> Read[bool]:
     """The label as a careful reader reads it: True for Yes; the value is None if it is not read.
 
-    It stands in the first line that is more than the question repeated or a heading. The lines
-    behind it answer the other questions of a joint prompt.
+    It stands in the first line that is more than the question repeated or a heading, such as
+    "**Answer:**". The lines behind it answer the other questions of a joint prompt.
 
     Args:
         output: the model's output; None if there is none.
@@ -277,14 +214,14 @@ def first_answer(output: str | None, question: str) -> Read[bool]:
     if isinstance(answer, Read):
         return answer
     topic = "metaphor" if question in ("metaphor", "mc") else "sarcasm"
-    first_line = "-"  # in which no answer is read
+    line_with_answer = "-"  # without such a line: a text in which no answer is read
     for line in answer.raw.splitlines():
-        line = _REPEATED_QUESTION.sub("", line).rstrip("* ")
-        is_heading = line.endswith(":")
-        if _LETTER.search(line) and not is_heading:
-            first_line = line
+        other_words = _REPEATED_QUESTION.sub("", line).rstrip("* ")
+        is_heading = other_words.endswith(":")
+        if _LETTER.search(other_words) and not is_heading:
+            line_with_answer = other_words
             break
-    return yes_no(first_line, about=_TOPICS[topic])
+    return yes_no(line_with_answer, about=TOPICS[topic])
 
 
 # --- marks of annotated answers (Appendix C) ---
@@ -345,7 +282,11 @@ def read_annotation(raw: str, field: str) -> Annotation:
 
 
 def _read_marked(mark: str, words: str, field: str) -> Annotation:
-    """An annotated answer from its mark, such as ``I``, and the words behind it, perhaps ""."""
+    """An annotated answer from its mark, such as ``I``, and the words behind it, perhaps "".
+
+    Raises:
+        DataError: see `read_annotation`.
+    """
     if mark not in ("I", "S"):
         raise DataError(
             f"has the unknown mark [{mark}]; known: [I] object, [I] (the whole image), [S] text"
@@ -364,7 +305,10 @@ def _read_marked(mark: str, words: str, field: str) -> Annotation:
 
 
 def without_mark(text: str) -> tuple[str, bool]:
-    """A predicted answer without its mark, and whether it had one; ``[I]`` is the whole image."""
+    """A predicted answer without its mark, and whether it had one: ``("horse", True)``.
+
+    ``[I]`` alone is ``the whole image``. Other brackets are part of the answer.
+    """
     leading_mark = _LEADING_MARK.match(text)
     if leading_mark is None or leading_mark[1] not in ("I", "S"):
         return text, False

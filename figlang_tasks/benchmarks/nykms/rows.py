@@ -77,8 +77,9 @@ def load(
     all_rows, data_id = _read_with_depictions(dataset, path, modality, check_images)
     rows = _rows_asked(all_rows, question, split)
     if not rows:
-        missing_rows = f"with the label 1, for {question}"
-        if split is not None:
+        if split is None:
+            missing_rows = f"with the label 1, for {question}"
+        else:
             missing_rows = f"of the split {split}: name it in the field split"
         raise DataError(f"{path}: no row {missing_rows}")
 
@@ -144,6 +145,8 @@ def _read_with_depictions(
 ) -> tuple[list[AnnotatedCaption], str]:
     """The rows of a file with their pictures or descriptions, and the identity of the data.
 
+    What a row lacks is taken from the contest dataset, which the identity then names too.
+
     Args:
         dataset: the name of the dataset.
         path: the file of annotations.
@@ -162,7 +165,8 @@ def _read_with_depictions(
         rows, origin = _with_pictures(rows, path.parent, dataset, check_images)
     else:
         rows, origin = _with_descriptions(rows)
-    digest = _digest_of_texts(rows, with_descriptions=modality == "text")
+    shows_descriptions = modality == "text"
+    digest = _digest_of_texts(rows, with_descriptions=shows_descriptions)
     return rows, str(DataId(dataset, path.stem, digest, joined=origin))
 
 
@@ -171,13 +175,15 @@ def _with_pictures(
 ) -> tuple[list[AnnotatedCaption], str | None]:
     """The rows, each with its picture, and the contest dataset if pictures are from there.
 
+    The dataset is named with its revision (`contests.JoinedDepictions.origin`); None otherwise.
+
     Raises:
         DataError: a picture is missing or, with `check_images`, damaged.
     """
     joined = contests.join([row for row in rows if not row.image], "image")
     completed: list[AnnotatedCaption] = []
     for row in rows:
-        picture = joined.by_row_id.get(row.id)
+        picture = joined.by_row_id.get(row.id)  # None if the row has a picture of its own
         completed.append(replace(row, image=picture) if isinstance(picture, bytes) else row)
     faults = list(joined.faults)
     if check_images:
@@ -187,7 +193,10 @@ def _with_pictures(
 
 
 def _picture_faults(rows: Sequence[AnnotatedCaption], folder: Path, dataset: str) -> list[str]:
-    """The faults of the pictures of rows; each picture is decoded once."""
+    """The faults of the pictures of rows, each with the first row that shows it.
+
+    Rows without a picture are passed over.
+    """
     first_row_by_image: dict[Path | bytes, AnnotatedCaption] = {}  # a cartoon has several captions
     for row in rows:
         if row.image:
@@ -197,8 +206,10 @@ def _picture_faults(rows: Sequence[AnnotatedCaption], folder: Path, dataset: str
         """Decode a picture; raise a `DataError` if it is damaged."""
         images.check(cell, location, dataset)
 
-    cells = [(row.location, _image_cell(row, folder)) for row in first_row_by_image.values()]
-    _, faults = row_files.validate_rows(cells, check)
+    located_cells = [
+        (row.location, _image_cell(row, folder)) for row in first_row_by_image.values()
+    ]
+    _, faults = row_files.validate_rows(located_cells, check)  # `check` returns nothing to keep
     return faults
 
 
@@ -206,6 +217,8 @@ def _with_descriptions(
     rows: Sequence[AnnotatedCaption],
 ) -> tuple[list[AnnotatedCaption], str | None]:
     """The rows, each with its description, and the contest dataset if some are from there.
+
+    The dataset is named with its revision (`contests.JoinedDepictions.origin`); None otherwise.
 
     Raises:
         PartMissing: a description is missing; the tasks that show cartoons do not need it.
@@ -223,6 +236,7 @@ def _with_descriptions(
             row = replace(row, description=description)
             joined_rows.append((row.location, row))
         completed.append(row)
+    # Only the faults count: the check returns nothing to keep.
     _, faults = row_files.validate_rows(joined_rows, _check_joined_description)
     row_files.raise_first_fault(faults, "nykms")
     return completed, joined.origin

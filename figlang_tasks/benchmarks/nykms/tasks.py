@@ -151,7 +151,7 @@ def record(doc: Document, output: str | None) -> CartoonRecord:
     gold: Answers = {}
     for field in fields:
         gold[field] = doc["label"] if field in LABELS else doc[field]
-    record: CartoonRecord = {
+    cartoon_record: CartoonRecord = {
         "id": doc["id"],
         "data": doc["data"],
         "unit": doc["cartoon"],
@@ -162,17 +162,17 @@ def record(doc: Document, output: str | None) -> CartoonRecord:
         "status": official_reading.status,
         "rule": official_reading.rule,
         "predicted_strict": careful_label,
-        "kinds": {},
+        "kinds": {},  # `_judge_words` fills these three
         "words": {},
         "predicted_marks": [],
         "bleu": overlap.signature(),
     }
     for field in fields:
         if field not in LABELS:
-            _judge_words(record, field, doc)  # writes its scores into the record
+            _judge_words(cartoon_record, field, doc)  # writes its scores into the record
     if official_reading.value is None and asks_for_label:
-        record[COUNTS_AS] = "No"
-    return record
+        cartoon_record[COUNTS_AS] = "No"  # `predicted` is `nothing` then
+    return cartoon_record
 
 
 def _judge_words(record: CartoonRecord, field: str, doc: Document) -> None:
@@ -194,23 +194,26 @@ def _judge_words(record: CartoonRecord, field: str, doc: Document) -> None:
 
 
 def _word_scores(field: str, predicted: str, annotation: Annotation) -> WordScores:
-    """The scores of an answer in words, without its mark, against the annotated answer."""
+    """The scores of an answer in words, without its mark, against the annotated answer.
+
+    Where the whole image is right, "this cartoon" and the like count as that.
+    """
     if annotation.referent == "image":
         predicted = named_whole_image(predicted)
     scores: WordScores = {}
     if field in WORDS:
         scores["em"] = overlap.exact_match(predicted, annotation.text)
         scores["relaxed_em"] = overlap.relaxed_match(predicted, annotation.text)
-    counts = overlap.bleu_statistics(predicted, annotation.text)
-    scores["bleu4"] = overlap.sentence_bleu4(counts)
-    scores["bleu4_sums"] = counts
+    bleu_counts = overlap.bleu_statistics(predicted, annotation.text)
+    scores["bleu4"] = overlap.sentence_bleu4(bleu_counts)
+    scores["bleu4_sums"] = bleu_counts
     return scores
 
 
 def answered_as_annotated(record: Record) -> bool:
     """Whether each predicted answer of a record is the annotated one without its mark."""
     for field, gold in record["gold"].items():
-        has_words = field not in LABELS and bool(gold)
+        has_words = field not in LABELS and bool(gold)  # "" for a negative
         right_answer = read_annotation(gold, field).text if has_words else gold
         if record["predicted"][field] != right_answer:
             return False

@@ -78,6 +78,7 @@ def train(
     is its best system without further data. It prints mean and standard deviation of the seeds on
     the rows of the split test, and the paper's values.
     """
+    # The docstring is the help of the command, which prints what this function returns.
     from figlang_tasks.models import probe
     from figlang_tasks.models.cross_attention import Settings
 
@@ -100,7 +101,7 @@ def _train_and_write(settings: Settings, output: Path, topic: str, dataset: str,
     """Train networks, write them as a probe, and return what the command prints.
 
     Args:
-        settings: those of the networks.
+        settings: those of the networks, as the user gave them.
         output: the folder that is written.
         topic: ``metaphor`` or ``sarcasm``.
         dataset: a dataset in NYK-MS's form.
@@ -110,35 +111,40 @@ def _train_and_write(settings: Settings, output: Path, topic: str, dataset: str,
 
     from figlang_tasks.models import probe, probe_cross_attention
 
+    # Both questions of a topic are asked of all rows, with the same label.
     documents_by_split = _load_documents(dataset, question=ASKS[topic][0])
-    training_texts = _training_texts(documents_by_split)
+    # The split must not show a cartoon of the test in training. The probe also keeps what it was
+    # trained on, so that it later refuses to answer such rows, of whatever dataset.
     _refuse_shared_cartoons(documents_by_split, dataset)
+    training_keys = _training_keys(documents_by_split)
     examples = {split: _examples(documents) for split, documents in documents_by_split.items()}
 
-    settings = probe_cross_attention.pinned(settings)
+    pinned_settings = probe_cross_attention.pinned(settings)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    trained_by_seed = _train_seeds(settings, examples, seeds, device)
+    trained_by_seed = _train_seeds(pinned_settings, examples, seeds, device)
     scores_by_seed: dict[int, dict[str, float]] = {}
     for seed, trained in trained_by_seed.items():
-        network = probe_cross_attention.with_weights(settings, trained.weights, device)
+        network = probe_cross_attention.with_weights(pinned_settings, trained.weights, device)
         labels = probe_cross_attention.labels(network, examples["test"], settings.batch_size)
         scores_by_seed[seed] = _scores(documents_by_split["test"], labels)
 
     probe.write(
         output,
         "cross_attention",
-        settings=_probe_settings(settings, topic, trained_by_seed),
+        settings=_probe_settings(pinned_settings, topic, trained_by_seed),
         trained_on={
             "data": documents_by_split["train"][0]["data"],
             "rows": {split: len(documents_by_split[split]) for split in _TRAINING_SPLITS},
         },
-        seen=training_texts,
+        seen=training_keys,
         weights={seed: trained.weights for seed, trained in trained_by_seed.items()},
         measured=scores_by_seed,
     )
     row_counts = [f"{split} {len(documents):,}" for split, documents in documents_by_split.items()]
     table_11 = _published_scores(TABLE_11[settings.modality, settings.alignment])
-    table = probe.table_of_seeds(list(scores_by_seed.values()), {}, {"Table 11": table_11})
+    table = probe.table_of_seeds(
+        list(scores_by_seed.values()), before={}, after={"Table 11": table_11}
+    )
     return f"rows: {', '.join(row_counts)}\n\n{table}\n\n{output} written"
 
 
@@ -148,7 +154,7 @@ def _train_seeds(
     seeds: int,
     device: torch.device,
 ) -> dict[int, Trained]:
-    """Train one network for each of the seeds 0, 1 ...; return them by seed.
+    """Train one network for each of the seeds 0, 1 ...; return weights and epochs by seed.
 
     Args:
         settings: those of the networks, with pinned encoders.
@@ -169,10 +175,14 @@ def _train_seeds(
 def _probe_settings(
     settings: Settings, topic: str, trained_by_seed: Mapping[int, Trained]
 ) -> dict[str, object]:
-    """What ``probe.json`` says of the networks, the questions they answer, and their epochs."""
+    """What ``probe.json`` says of the networks, the questions they answer, and their epochs.
+
+    Those who load the probe read it: which column the networks read beside the picture ("reads"),
+    which questions they answer ("asks"), and the answers for the labels 0 and 1 ("answers").
+    """
     epochs_by_seed: dict[int, dict[str, object]] = {}
     for seed, trained in trained_by_seed.items():
-        # `best` is an index, and people count epochs from 1.
+        # `best` is the index of the epoch whose weights are kept. People count epochs from 1.
         epochs_by_seed[seed] = {"chosen": trained.best + 1, "all": trained.epochs}
     return {
         "network": asdict(settings),
@@ -191,16 +201,15 @@ def _load_documents(dataset: str, question: str) -> dict[str, list[Document]]:
     return documents_by_split
 
 
-def _training_texts(documents_by_split: Mapping[str, Sequence[Document]]) -> list[str]:
-    """What identifies each row that a network is trained on, for `Probe.seen`."""
+def _training_keys(documents_by_split: Mapping[str, Sequence[Document]]) -> list[str]:
+    """What identifies each row that is trained on, its cartoon and caption, for `Probe.seen`."""
     from figlang_tasks.models import probe_cross_attention
 
-    texts: list[str] = []
+    keys: list[str] = []
     for split in _TRAINING_SPLITS:
-        texts += [
-            probe_cross_attention.training_key(doc, "caption") for doc in documents_by_split[split]
-        ]
-    return texts
+        for document in documents_by_split[split]:
+            keys.append(probe_cross_attention.training_key(document, "caption"))
+    return keys
 
 
 def _examples(documents: Sequence[Document]) -> list[Example]:
@@ -211,7 +220,7 @@ def _examples(documents: Sequence[Document]) -> list[Example]:
 
 
 def _scores(documents: Sequence[Document], labels: Sequence[int]) -> dict[str, float]:
-    """The measures of Table 11, 0 to 1, by name.
+    """The values of Table 11's measures for the labels of a network, 0 to 1, by name.
 
     Args:
         documents: the rows of the split test.
@@ -220,11 +229,15 @@ def _scores(documents: Sequence[Document], labels: Sequence[int]) -> dict[str, f
     records: list[CartoonRecord] = []
     for document, label in zip(documents, labels, strict=True):
         records.append(tasks.record(document, ANSWERS[label]))
-    return headline_values(records, measures.BY_QUESTION[records[0]["question"]])
+    question = records[0]["question"]  # that of all of them
+    return headline_values(records, measures.BY_QUESTION[question])
 
 
 def _published_scores(system: str) -> dict[str, str]:
-    """The scores of a system in Table 11 by metric, in percent; its test rows are not published."""
+    """The scores of a system in Table 11 in percent, such as "64.31", by metric.
+
+    They are of other test rows than ours: the paper's split is not published.
+    """
     path = Path(__file__).parent / "published.json"
     published_records = json.loads(path.read_text(encoding="utf-8"))["records"]
     scores: dict[str, str] = {}
@@ -264,5 +277,8 @@ def _refuse_shared_cartoons(
 
 
 def _cartoon_keys(document: Document) -> set[str]:
-    """What tells the cartoon of a row apart: its contest or file, and its pixels."""
+    """Two keys of the cartoon of a row: its contest or file, and a digest of its pixels.
+
+    Cartoons that share one of them are the same.
+    """
     return {document["cartoon"], images.content_key(_picture(document))}

@@ -6,19 +6,19 @@ from collections.abc import Sequence
 
 from figlang_tasks.core.card import Card, CardPicture
 from figlang_tasks.core.data_id import DataId
-from figlang_tasks.core.record import Document, Record
+from figlang_tasks.core.record import Record, RowIfKnown
 from figlang_tasks.scoring import entailment_card
 
 answer = entailment_card.answer
 
 
-def card(data: DataId, records: Sequence[Record], document: Document) -> Card:
+def card(data: DataId, records: Sequence[Record], document: RowIfKnown) -> Card:
     """The card of a row: its picture and texts, the gold label and the reference explanation.
 
     Args:
         data: the data that the row is of.
         records: records of answers to this row, at least one.
-        document: the row; None, which the type `Document` includes, if the data is not at hand.
+        document: the row; None, which the type `RowIfKnown` includes, if the data is not at hand.
     """
     row_card = entailment_card.card(data, records, document)
     # The picture of a row is found by the document's id. There is only one, so it needs no label.

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from figlang_tasks.benchmarks.vflute.rows import LABELS
 from figlang_tasks.benchmarks.vflute.scene_graph import stages_from_json
 from figlang_tasks.core.choice import Choice
-from figlang_tasks.core.record import Document, Record
+from figlang_tasks.core.record import Record, RowIfKnown
 
 
 def choice_of(record: Record) -> Choice:
@@ -19,7 +19,7 @@ def choice_of(record: Record) -> Choice:
     return LABEL_CHOICE
 
 
-def _labels(record: Record, document: Document) -> Mapping[str, str]:
+def _labels(record: Record, document: RowIfKnown) -> Mapping[str, str]:
     """The two labels as options, each with the text "": the judge's prompt only names them."""
     return dict.fromkeys(LABELS, "")
 

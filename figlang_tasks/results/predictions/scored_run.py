@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from figlang_tasks.core.data_id import shipped_revision
 from figlang_tasks.core.hub import downloading_nothing
 from figlang_tasks.core.packages import package_versions
 from figlang_tasks.core.task_files import files
-from figlang_tasks.results.explanation_scores import score_explanations, scorer_for
+from figlang_tasks.results.explanation_scores import ScorerChoice, score_explanations, scorer_for
 from figlang_tasks.results.predictions.judged import judge_predictions
 from figlang_tasks.results.predictions.matching import Matching, MissingRows, match
 from figlang_tasks.results.predictions.prediction import PredictionFile
@@ -42,16 +42,13 @@ class ScoringOptions:
         model: the name of the model; None takes that in the file, else the file's own name.
         missing_rows: what becomes of rows without a prediction.
         in_order: whether predictions are in the order of the task's rows.
-        scorer: the scorer of explanations; None takes the paper's if its weights are here.
-        device, dtype: where and in which format it computes.
+        scorer: the scorer of explanations.
     """
 
     model: str | None = None
     missing_rows: MissingRows = "refuse"
     in_order: bool = False
-    scorer: str | None = None
-    device: str = "auto"
-    dtype: Any = "fp32"
+    scorer: ScorerChoice = field(default_factory=ScorerChoice)
 
 
 @dataclass(frozen=True)
@@ -104,13 +101,7 @@ def score_predictions(
     task = _task_run(file, task_file, samples)
     metadata = _metadata(file, task_file, matching, options)
     if task.has_explanations:
-        scorer, reason = scorer_for(
-            task,
-            options.scorer,
-            task_scorer=task_file.options.get("scorer"),
-            device=options.device,
-            dtype=options.dtype,
-        )
+        scorer, reason = scorer_for(task, options.scorer)
         if scorer is None:
             remarks.append(reason)
             assert task.kind.scheme is not None, "a task with explanations has one"
@@ -137,8 +128,8 @@ def _task_run(
 ) -> TaskRun:
     """The task of a run without values."""
     has_labels_alone = file.content == "labels" and "explanation" not in file.columns
-    if has_labels_alone or task_file.options.get("scorer") in (OFF, False):
-        # As a run records it whose task asks for no explanations.
+    asks_for_labels_alone = task_file.options.get("scorer") in (OFF, False)
+    if task_file.kind.scheme is not None and (has_labels_alone or asks_for_labels_alone):
         for sample in samples:
             sample["sample"]["asks_for_explanation"] = False
     return TaskRun(
@@ -150,7 +141,7 @@ def _task_run(
         data=task_file.data_id,
         samples=tuple(samples),
         reported={},
-        config={},
+        config={"lmms_eval_specific_kwargs": task_file.options},
         scorer=None,
         signature=None,
     )
@@ -170,6 +161,7 @@ def _run(
         "task": task.task,
         "dataset_name": str(task.request),
         "generation_kwargs": dict(file.settings),
+        "lmms_eval_specific_kwargs": task_file.options,
         "metadata": dict(metadata),
     }
     answered_documents = {sample["doc_id"] for sample in task.samples}

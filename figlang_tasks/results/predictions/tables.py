@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -69,6 +69,15 @@ def predictions_of_frame(frame: pd.DataFrame, names: ColumnNames) -> PredictionF
         cells = dict(zip(columns, map(_plain_value, values), strict=True))
         rows.append((f"DataFrame, row {position}", cells))
     return predictions_of_table(source, "DataFrame", rows, names)
+
+
+def predictions_of_mapping(
+    output_by_id: Mapping[str, str | None], names: ColumnNames
+) -> PredictionFile:
+    """The predictions in a mapping from ids to outputs, for `figlang_tasks.score`."""
+    source = Path("predictions")
+    content = {str(row_id): output for row_id, output in output_by_id.items()}
+    return predictions_of_table(source, "mapping", rows_of_content(source, content), names)
 
 
 def _rows_of_text(path: Path) -> Iterator[tuple[str, Cells]]:

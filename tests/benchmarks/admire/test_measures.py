@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from judging import measures_of
 from scipy.stats import spearmanr
 from sklearn.metrics import dcg_score
+from tasks_without_harness import measures_of
 
 from figlang_tasks.benchmarks.admire import measures, rows
 from figlang_tasks.benchmarks.admire.benchmark import BENCHMARK

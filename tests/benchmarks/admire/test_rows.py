@@ -8,8 +8,8 @@ import re
 from collections import Counter
 from pathlib import Path
 
-import admire_rows as generated
 import pytest
+import rows_with_images
 from documents import ROOT, blocks
 
 from figlang_tasks import DataError
@@ -28,7 +28,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_example_of_the_card(here: Path) -> None:
     text = (ROOT / "docs/cards/admire.md").read_text(encoding="utf-8").partition("## Paper")[0]
     prompt, answer = (block.text for block in blocks(text.partition("## Example\n")[2]))
-    generated.write(here)
+    rows_with_images.write_admire(here)
     document = rows.load("AdMIRe", "en_test", "pictures")[0]
     (turn,) = tasks.doc_to_messages(document, {"prompt": "rank"})
     assert prompt == "\n".join(part.get("text", "[image]") for part in turn["content"]) + "\n"
@@ -38,12 +38,16 @@ def test_the_example_of_the_card(here: Path) -> None:
 @pytest.mark.parametrize("table", ["en_extended", "pt_test", "sequence_both"])
 def test_documents(table: str, here: Path) -> None:
     for each in counts.BOTH.get(table, (table,)):
-        generated.write(here, each)
+        rows_with_images.write_admire(here, each)
     found = rows.load("AdMIRe", table, "captions")
     assert len(found) == counts.ROWS[table] and len(set(found["data"])) == 1
     for document in found:
         part = document["id"].rpartition("-")[0]
-        (row,) = [each for each in generated.rows(part) if each["compound"] == document["compound"]]
+        (row,) = [
+            each
+            for each in rows_with_images.admire_rows(part)
+            if each["compound"] == document["compound"]
+        ]
         cells = {row[f"image{n}_name"]: n for n in range(1, len(document["names"]) + 1)}
         captions = [
             row[f"image{cells[name]}_caption{'_pt' * part.startswith('pt')}"]
@@ -79,13 +83,13 @@ def test_documents(table: str, here: Path) -> None:
 
 
 def test_the_order_shown_depends_on_names_alone(here: Path) -> None:
-    generated.write(here, "en_test")
+    rows_with_images.write_admire(here, "en_test")
     found = {each["compound"]: each["names"] for each in rows.load("AdMIRe", "en_test", "captions")}
     other = [
         row | {"expected_order": str(sorted(rows.QUOTED_NAME.findall(row["expected_order"])))}
-        for row in generated.rows("en_test")
+        for row in rows_with_images.admire_rows("en_test")
     ]
-    generated.write_table(here, "en_test", other[::-1])
+    rows_with_images.write_admire_table(here, "en_test", other[::-1])
     hub.clear_caches()
     assert {
         each["compound"]: each["names"] for each in rows.load("AdMIRe", "en_test", "captions")
@@ -94,10 +98,10 @@ def test_the_order_shown_depends_on_names_alone(here: Path) -> None:
 
 def test_labels_from_the_files_of_the_scorer(here: Path) -> None:
     for table, label in (("en_extended", "expected_order"), ("sequence_test", "expected_item")):
-        generated.write(here, table)
-        found = generated.rows(table)
+        rows_with_images.write_admire(here, table)
+        found = rows_with_images.admire_rows(table)
         document = rows.load("AdMIRe", table, "captions")[3]
-        generated.write_table(
+        rows_with_images.write_admire_table(
             here, table, [row | {"sentence_type": "", label: ""} for row in found]
         )
         hub.clear_caches()
@@ -106,15 +110,15 @@ def test_labels_from_the_files_of_the_scorer(here: Path) -> None:
             match=rf"line 2: {label} is empty, and no file \*targets\*.tsv below .*more fault",
         ):
             rows.load("AdMIRe", table, "captions")
-        _place, _name = generated.home(here, table)
+        _place, _name = rows_with_images.admire_folder_and_file(here, table)
         kept = [{key: row[key] for key in ("compound", "sentence_type", label)} for row in found]
-        path = generated.write_table(here / "elsewhere", table, kept)
+        path = rows_with_images.write_admire_table(here / "elsewhere", table, kept)
         path.rename(here / "AdMIRe" / f"a_{table}_targets.tsv")
         hub.clear_caches()
         assert rows.load("AdMIRe", table, "captions")[3] == document, "and the digest is the same"
         names = [row["image1_name"] for row in found[:2]]
         twice = [*kept[:2], {**kept[1], "sentence_type": "literal", label: names[1]}]
-        generated.write_table(here / "elsewhere", table, twice).rename(
+        rows_with_images.write_admire_table(here / "elsewhere", table, twice).rename(
             here / "AdMIRe" / f"b_{table}_targets.tsv"
         )
         hub.clear_caches()
@@ -125,8 +129,8 @@ def test_labels_from_the_files_of_the_scorer(here: Path) -> None:
 
 
 def test_a_file_that_is_there_twice_is_refused(here: Path) -> None:
-    generated.write(here, "en_test", pictures=False)
-    place, name = generated.home(here, "en_test")
+    rows_with_images.write_admire(here, "en_test", pictures=False)
+    place, name = rows_with_images.admire_folder_and_file(here, "en_test")
     (place / "again").mkdir()
     (place / "again" / name).write_bytes((place / name).read_bytes())
     with pytest.raises(DataError, match=r"subtask_a_test.tsv is there 2 times"):
@@ -143,7 +147,7 @@ def test_the_released_annotations(shared_file: Path, here: Path) -> None:
     tables = {f"en_{part}": f"subtask_a_en_{name}.tsv" for part, name in counts.PARTS.items()}
     tables |= {f"sequence_{part}": f"subtask_b_en_{part}.tsv" for part in ("train", "dev")}
     for table, name in tables.items():
-        place, file = generated.home(here, table)
+        place, file = rows_with_images.admire_folder_and_file(here, table)
         place.mkdir(parents=True)
         (place / file).write_bytes((source / name).read_bytes())
         found = rows.load("AdMIRe", table, "captions")

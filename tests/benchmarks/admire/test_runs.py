@@ -9,10 +9,10 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-import admire_rows as generated
 import demo_runs
 import pytest
-import tiny_encoders
+import rows_with_images
+import tiny_models
 import typer.testing
 
 from figlang_tasks import FigLangError
@@ -41,7 +41,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for kind in ("en", "sequence")
         for part in ("train", "dev", "test", "extended")
     ]
-    return generated.write(folder, *tables)
+    return rows_with_images.write_admire(folder, *tables)
 
 
 @pytest.fixture(autouse=True)
@@ -86,7 +86,7 @@ def test_the_demo_model_in_words_and_by_score(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_dual_encoder_ranks_and_what_is_handed_in_scores_the_same(tmp_path: Path) -> None:
-    checkpoint = tiny_encoders.write("clip", tmp_path / "clip")
+    checkpoint = tiny_models.write_encoder("clip", tmp_path / "clip")
     tasks = ["admire_rank_en", "admire_rank_extended_en"]
     arguments = f"pretrained={checkpoint},device=cpu"
     results = demo_runs.evaluate(
@@ -103,7 +103,7 @@ def test_a_dual_encoder_ranks_and_what_is_handed_in_scores_the_same(tmp_path: Pa
     ):
         gold = {
             row["compound"]: ast.literal_eval(row["expected_order"])
-            for row in generated.rows(table)
+            for row in rows_with_images.admire_rows(table)
         }
         found = list(csv.DictReader(io.StringIO(handed_in[file]), delimiter="\t"))
         assert list(found[0]) == ["compound", "expected_order"] and len(found) == len(gold)

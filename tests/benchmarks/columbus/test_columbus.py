@@ -10,12 +10,12 @@ import runpy
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 
-import columbus_release as release
 import pytest
-import tiny_encoders
+import rows_with_images
+import tiny_models
 from commands import done
 from demo_runs import evaluate
-from run_and_check import accepted
+from tasks_without_harness import accepted_data
 
 from figlang_tasks.benchmarks.columbus import rows, tasks
 from figlang_tasks.benchmarks.columbus.benchmark import BENCHMARK
@@ -106,19 +106,22 @@ def test_accuracies_of_both_rules_by_kind_and_overlap() -> None:
 def test_both_layouts_and_both_releases(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table = release.invented(1005)
+    table = rows_with_images.columbus_rows(1005)
     for row, right in zip(table, ("A", {"A": None, "B": "phrase 0"}, "phrase 1"), strict=False):
         row["correct"] = right  # the hub may have it in these ways too
     table[0]["options"] = [*table[0]["options"].values()]
-    release.write(folder, table)
-    hub = accepted(BENCHMARK, "COLUMBUS", order="benchmark")
+    rows_with_images.write_columbus(folder, table)
+    hub = accepted_data(BENCHMARK, "COLUMBUS", order="benchmark")
     with pytest.raises(DataError, match="need the archive of the authors' repository"):
         BENCHMARK.documents(request_for("benchmark", graph="true"), check_images=True)
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path / "other"))
-    release.write(
-        tmp_path / "other" / "COLUMBUS", release.invented(1005)[::-1], archive=True, runs=True
+    rows_with_images.write_columbus(
+        tmp_path / "other" / "COLUMBUS",
+        rows_with_images.columbus_rows(1005)[::-1],
+        archive=True,
+        runs=True,
     )
-    archive = accepted(BENCHMARK, "COLUMBUS", order="benchmark")
+    archive = accepted_data(BENCHMARK, "COLUMBUS", order="benchmark")
     assert hub["data"][0] == archive["data"][0] and hub["id"] == archive["id"]
     assert DataId.parse(hub["data"][0]).part == "v2" and archive[2]["unit"] == "phrase 100"
     for request in (request_for("published"), request_for("benchmark", graph="true")):
@@ -193,8 +196,8 @@ def test_table_2_from_released_outputs(
 
 @pytest.mark.slow
 def test_a_dual_encoder_chooses_the_most_similar(folder: Path, tmp_path: Path) -> None:
-    release.write(folder, release.invented(1008), archive=True)
-    clip = f"pretrained={tiny_encoders.write('clip', tmp_path / 'clip')},device=cpu"
+    rows_with_images.write_columbus(folder, rows_with_images.columbus_rows(1008), archive=True)
+    clip = f"pretrained={tiny_models.write_encoder('clip', tmp_path / 'clip')},device=cpu"
     results = evaluate("columbus_match", "figlang_clip", clip, limit=6)
     for record in (sample["sample"] for sample in results["samples"]["columbus_match"]):
         assert record["predicted"] == "ABCD"[record["scores"].index(max(record["scores"]))]

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 from datasets import Dataset
-from flute_rows import Values, as_on_the_hub, released_shape, write_lines, write_parquet
-from run_and_check import refused
+from flute_rows import Values, as_on_the_hub, invented_flute_rows, write_flute_parquet, write_lines
+from tasks_without_harness import refused_data
 
 from figlang_tasks.benchmarks.flute import blind, rows
 from figlang_tasks.benchmarks.flute.benchmark import BENCHMARK
@@ -110,7 +110,7 @@ def check_parts(heldout: Dataset, rest: Dataset) -> None:
 
 @pytest.fixture(scope="module")
 def invented() -> list[Values]:
-    return released_shape()
+    return invented_flute_rows()
 
 
 def load_parts() -> dict[str, Dataset]:
@@ -127,7 +127,7 @@ def test_parquet_in_another_order_gives_the_same_ids_and_parts(
     parts_of_json_lines = load_parts()
     shots = [shot["id"] for shot in rows.exemplars("FLUTE", 4, "v2")]
     lines.unlink()
-    write_parquet(data_dir, as_on_the_hub(invented))
+    write_flute_parquet(data_dir, as_on_the_hub(invented))
     parts_of_parquet = load_parts()
     for part, before in parts_of_json_lines.items():
         after = parts_of_parquet[part]
@@ -171,11 +171,11 @@ def test_families_are_linked_by_sentences_and_by_ids() -> None:
 
 
 def test_no_file_and_several_files_are_refused(data_dir: Path) -> None:
-    message = refused(BENCHMARK, dataset="FLUTE", part="train")
+    message = refused_data(BENCHMARK, dataset="FLUTE", part="train")
     assert re.search(r"train.jsonl.*datasets/ColumbiaNLP/FLUTE; there is none", message)
     for name in ("train.jsonl", "flute_train.jsonl"):
         write_lines(data_dir / name, [])
-    message = refused(BENCHMARK, dataset="FLUTE", part="train")
+    message = refused_data(BENCHMARK, dataset="FLUTE", part="train")
     assert "there is flute_train.jsonl, train.jsonl" in message
 
 

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import lm_eval
 import pytest
-from demo_runs import DEMO, answers, evaluate, metrics, mini_tasks
-from flute_rows import released_shape, write_lines
+from demo_runs import DEMO, AnswersByDocument, answers, evaluate, metrics, mini_tasks
+from flute_rows import invented_flute_rows, write_lines
 from lm_eval.tasks import TaskManager as TextTasks
-from lm_eval_models import Again
 
 from figlang_tasks.core.task_files import folder
 
@@ -38,14 +37,14 @@ def test_chance_levels_by_the_first_version(task: str, acc_at_60: str) -> None:
 
 @pytest.mark.slow
 def test_four_exemplars_in_both_harnesses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_lines(tmp_path / "FLUTE" / "train.jsonl", released_shape())
+    write_lines(tmp_path / "FLUTE" / "train.jsonl", invented_flute_rows())
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
     monkeypatch.setenv("FIGLANG_SCORER", "off")
     by_chat = evaluate("flute_4shot", "figlang_vlm", DEMO, limit=2, gen_kwargs="max_new_tokens=16")
     assert all(answers(by_chat, "flute_4shot").values())
     by_lmms_eval = evaluate("flute_4shot", "figlang_random", limit=8)
     by_lm_eval = lm_eval.simple_evaluate(
-        model=Again(answers(by_lmms_eval, "flute_4shot")),
+        model=AnswersByDocument(answers(by_lmms_eval, "flute_4shot")),
         tasks=["flute_4shot"],
         task_manager=TextTasks(include_path=str(folder("lm_eval")), include_defaults=False),
         limit=8,

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from flute_rows import blind_rows, released_shape, write_lines
-from judging import measures_of
-from run_and_check import preflight
+from flute_rows import blind_rows, invented_flute_rows, write_lines
+from tasks_without_harness import check_task, measures_of
 
 from figlang_tasks.benchmarks.flute import rows, tasks
 from figlang_tasks.benchmarks.flute.benchmark import BENCHMARK
@@ -59,7 +58,7 @@ def test_four_exemplars_are_turns_before_the_question_word_for_word(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
-    write_lines(tmp_path / "FLUTE" / "train.jsonl", released_shape())
+    write_lines(tmp_path / "FLUTE" / "train.jsonl", invented_flute_rows())
     question = (
         'Does the sentence "{}" entail or contradict the sentence "{}"? '
         + 'Please answer between "Entails" or "Contradicts" and explain your decision in a'
@@ -100,7 +99,7 @@ def test_exemplars_share_no_sentence_with_the_held_out_part(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
-    write_lines(tmp_path / "FLUTE" / "train.jsonl", released_shape())
+    write_lines(tmp_path / "FLUTE" / "train.jsonl", invented_flute_rows())
     heldout = rows.load("FLUTE", "heldout")
     exemplar_sentences: set[str] = set()
     for exemplar in rows.exemplars("FLUTE", 60, "v2"):
@@ -258,7 +257,7 @@ def test_blind_rows_are_read_and_not_judged(
 ) -> None:
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
     write_lines(tmp_path / "FLUTE" / BLIND_FILE, blind_rows())
-    preflight({"dataset_name": "FLUTE,part=codalab"})
+    check_task({"dataset_name": "FLUTE,part=codalab"})
     doc = BENCHMARK.documents(Request.of("FLUTE", part="codalab"))[8]
     assert tasks.doc_to_target(doc) == ""
     judged = process_results(doc, ["Contradicts. It is cold."])

@@ -9,9 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from irfl_hub import drawn, uuid, valid, write_pictures
+from irfl_release import jpeg_files, uuid, write_pictures, write_valid_irfl
 from PIL import Image
-from run_and_check import report
+from tasks_without_harness import check_data
 
 from figlang_tasks.benchmarks.irfl.archive import Pictures, grid
 from figlang_tasks.benchmarks.irfl.benchmark import BENCHMARK
@@ -54,14 +54,14 @@ def test_a_damaged_picture_is_reported_with_row_and_uuid(folder: Path, number: i
 
 
 def test_data_check_reads_every_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = valid(tmp_path)
-    files = {f"images/{uuid(number)}.jpeg": drawn()[number] for number in range(8)}
+    folder = write_valid_irfl(tmp_path)
+    files = {f"images/{uuid(number)}.jpeg": jpeg_files()[number] for number in range(8)}
     files[f"images/{uuid(3)}.jpeg"] = b"GIF"
     with zipfile.ZipFile(folder / "IRFL_images.zip", "w") as archive:
         for name, content in files.items():
             archive.writestr(name, content)
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
-    _, (fault,) = report(BENCHMARK)
+    _, (fault,) = check_data(BENCHMARK)
     assert f"IRFL, picture {uuid(3)}: the image cannot be decoded" in fault
 
 

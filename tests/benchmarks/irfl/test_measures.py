@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import pytest
-from irfl_docs import ROTATIONS, choice_doc, pair_doc, scores
-from judging import measures_of
+from irfl_release import ROTATIONS, choice_doc, pair_doc, scores
+from tasks_without_harness import measures_of
 
 from figlang_tasks.benchmarks.irfl import measures, tasks
 from figlang_tasks.core import notes

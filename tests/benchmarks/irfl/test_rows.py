@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from irfl_hub import copy_tables, metaphor_row, uuid, write_pictures, write_table
+from irfl_release import copy_tables, metaphor_row, uuid, write_pictures, write_table
 
 from figlang_tasks.benchmarks.irfl import counts, rows, tables
 from figlang_tasks.core.errors import DataError

@@ -58,7 +58,9 @@ def test_a_task_file_finds_its_documents_and_asks_for_the_phrase(path: Path) -> 
 
 
 @pytest.mark.parametrize("file", ["irfl/irfl_match_idiom", "columbus/columbus_match"])
-@pytest.mark.parametrize("model", ["llava_hf", "vllm", "figlang_majority", demo_runs.Says("B")])
+@pytest.mark.parametrize(
+    "model", ["llava_hf", "vllm", "figlang_majority", demo_runs.FixedAnswers("B")]
+)
 def test_matching_refuses_a_model_of_words_before_it_is_loaded(
     model: Any, file: str, tmp_path: Path
 ) -> None:
@@ -88,7 +90,7 @@ def test_a_task_file_that_asks_a_model_of_words_for_scores_is_refused(
 # --- models that give scores ---
 
 
-class GivesScores(demo_runs.Says):
+class GivesScores(demo_runs.FixedAnswers):
     """A class of a user that declares to give scores; no task file names it.
 
     The score of an image is its number. The prompts are kept.

@@ -7,8 +7,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-import run_and_check
-from irfl_docs import ROTATIONS, choice_doc, pair_doc, scores
+import tasks_without_harness
+from irfl_release import ROTATIONS, choice_doc, pair_doc, scores
 
 from figlang_tasks import FigLangError
 from figlang_tasks.benchmarks.irfl import measures, rows, tasks
@@ -51,7 +51,7 @@ DETECTION = "idiom-detection-task"  # its rows have 4 rotations
 
 
 def preflight(table: str, limit: int, offset: int) -> None:
-    run_and_check.preflight(
+    tasks_without_harness.check_task(
         {
             "dataset_name": f"figlang_mini_irfl,table={table}",
             "lmms_eval_specific_kwargs": {"prompt": "match"},

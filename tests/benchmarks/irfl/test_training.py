@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import tiny_encoders
+import tiny_models
 from demo_runs import evaluate, metrics
-from irfl_hub import metaphor_row, uuid, write_pictures, write_table
+from irfl_release import metaphor_row, uuid, write_pictures, write_table
 from PIL import Image
 from typer.testing import CliRunner
 
@@ -31,7 +31,7 @@ MINI = "figlang_mini_irfl"
 @pytest.fixture(scope="module")
 def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An encoder with random weights, which still tell pictures apart."""
-    return tiny_encoders.write("clip", tmp_path_factory.mktemp("clip"), seed=5)
+    return tiny_models.write_encoder("clip", tmp_path_factory.mktemp("clip"), seed=5)
 
 
 def train(clip: Path, output: Path, table: str, **options: Any) -> probe.Probe:

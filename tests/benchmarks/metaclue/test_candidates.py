@@ -6,7 +6,13 @@ import random
 from pathlib import Path
 
 import pytest
-from metaclue_rows import Row, metaphor, negative, row, write
+from rows_with_images import (
+    MetaclueRow,
+    metaclue_metaphor,
+    metaclue_negative,
+    metaclue_row,
+    write_metaclue,
+)
 
 from figlang_tasks.benchmarks.metaclue import annotations as annotation_file
 from figlang_tasks.benchmarks.metaclue import candidates
@@ -25,9 +31,9 @@ def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def write_rows(folder: Path, rows: list[Row]) -> None:
+def write_rows(folder: Path, rows: list[MetaclueRow]) -> None:
     """Write an annotation file in place of the one that was read before."""
-    write(folder, rows, pictures=False)
+    write_metaclue(folder, rows, pictures=False)
     hub.clear_caches()
 
 
@@ -81,8 +87,8 @@ def test_exactly_one_candidate_is_the_images_own(setting_name: str) -> None:
 def test_the_order_of_images_and_annotators_has_no_effect(
     setting_name: str, data_folder: Path
 ) -> None:
-    rows = [row(number) for number in range(80)]
-    rows += [row(80, split="train"), negative(81)]
+    rows = [metaclue_row(number) for number in range(80)]
+    rows += [metaclue_row(80, split="train"), metaclue_negative(81)]
     write_rows(data_folder, rows)
     drawn = candidates.draw("MetaCLUE", setting_name)
 
@@ -98,11 +104,15 @@ def test_a_swapped_statement_that_is_right_too_is_no_negative(
     data_folder: Path, warnings_of_loguru: list[str]
 ) -> None:
     both_orders = [
-        metaphor(0, primary="a", secondary="b"),
-        metaphor(0, primary="b", secondary="a", best=False),
+        metaclue_metaphor(0, primary="a", secondary="b"),
+        metaclue_metaphor(0, primary="b", secondary="a", best=False),
     ]
-    one_order = metaphor(0, primary="a", secondary="c", best=False)
-    rows = [row(0, metaphors=both_orders), row(1, metaphors=[*both_orders, one_order]), row(2)]
+    one_order = metaclue_metaphor(0, primary="a", secondary="c", best=False)
+    rows = [
+        metaclue_row(0, metaphors=both_orders),
+        metaclue_row(1, metaphors=[*both_orders, one_order]),
+        metaclue_row(2),
+    ]
     write_rows(data_folder, rows)
 
     texts_by_image: dict[str, tuple[str, ...]] = {}
@@ -115,9 +125,9 @@ def test_a_swapped_statement_that_is_right_too_is_no_negative(
 
 
 # Ten images have 50 statements, 45 of which are those of other images.
-TEN_IMAGES = [row(number) for number in range(10)]
-NO_METAPHORS = [row(0, metaphors=[], boxes=None), negative(1)]
-ONE_TOPIC = [row(number, topic="cars") for number in range(60)]
+TEN_IMAGES = [metaclue_row(number) for number in range(10)]
+NO_METAPHORS = [metaclue_row(0, metaphors=[], boxes=None), metaclue_negative(1)]
+ONE_TOPIC = [metaclue_row(number, topic="cars") for number in range(60)]
 
 
 @pytest.mark.parametrize(
@@ -134,7 +144,7 @@ ONE_TOPIC = [row(number, topic="cars") for number in range(60)]
     ids=["ten images", "no metaphors", "one topic"],
 )
 def test_too_few_statements_end_with_a_message(
-    rows: list[Row], setting_name: str, message: str, data_folder: Path
+    rows: list[MetaclueRow], setting_name: str, message: str, data_folder: Path
 ) -> None:
     write_rows(data_folder, rows)
     with pytest.raises(DataError, match=message):

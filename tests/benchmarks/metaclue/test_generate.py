@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-import tiny_encoders
+import tiny_models
 from commands import done, figlang
-from judging import measures_of
-from metaclue_rows import row, write
 from PIL import Image
+from rows_with_images import metaclue_row, write_metaclue
+from tasks_without_harness import measures_of
 
 from figlang_tasks.benchmarks.metaclue import rows
 from figlang_tasks.benchmarks.metaclue.benchmark import BENCHMARK
@@ -68,10 +68,10 @@ def test_a_picture_is_found_wherever_classes_of_the_harness_say(
 def test_the_order_of_annotations_gives_no_picture_to_another_prompt(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    annotations = [row(number) for number in range(8)]
+    annotations = [metaclue_row(number) for number in range(8)]
     prompts_of_orders: list[list[tuple[int, str, str]]] = []
     for name, ordered_annotations in (("given", annotations), ("reversed", annotations[::-1])):
-        folder = write(tmp_path / name, ordered_annotations, same=True)
+        folder = write_metaclue(tmp_path / name, ordered_annotations, same=True)
         monkeypatch.setenv("FIGLANG_DATA_DIR", str(folder))
         prompts: list[tuple[int, str, str]] = []
         for doc in rows.load("MetaCLUE", "generate"):
@@ -136,7 +136,7 @@ def test_a_mean_of_some_pictures_is_not_given(
 @pytest.fixture(scope="session")
 def tiny_clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A CLIP model with small random weights."""
-    return tiny_encoders.write("clip", tmp_path_factory.mktemp("clip"))
+    return tiny_models.write_encoder("clip", tmp_path_factory.mktemp("clip"))
 
 
 class GeneratedRun(NamedTuple):

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from judging import measures_of
 from lmms_eval.utils import load_yaml_config
-from run_and_check import preflight
+from tasks_without_harness import check_task, measures_of
 
 from figlang_tasks import FigLangError
 from figlang_tasks.benchmarks.metaclue import measures, rows
@@ -105,7 +104,7 @@ def localize_config() -> dict[str, Any]:
 
 @pytest.mark.parametrize("model", ["qwen3_vl", None])
 def test_a_model_of_the_convention_or_of_an_unknown_one_may_run(model: str | None) -> None:
-    preflight({**localize_config(), "model": model})
+    check_task({**localize_config(), "model": model})
 
 
 @pytest.mark.parametrize(("model", "convention"), [("qwen2_5_vl", "pixel28"), ("llava_hf", "unit")])
@@ -117,7 +116,7 @@ def test_a_model_of_another_convention_is_sent_to_the_right_task(
         f" .*MetaCLUE,task=localize_{convention}`"
     )
     with pytest.raises(FigLangError, match=message):
-        preflight({**localize_config(), "model": model})
+        check_task({**localize_config(), "model": model})
 
 
 def test_boxes_of_the_other_concept_are_counted_as_dropped() -> None:

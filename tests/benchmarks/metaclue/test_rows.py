@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from lmms_eval.tasks import get_task_dict
-from metaclue_rows import negative, row, write
+from rows_with_images import metaclue_negative, metaclue_row, write_metaclue
 
 import figlang_tasks
 from figlang_tasks.benchmarks.metaclue import rows, tasks
@@ -18,8 +18,16 @@ MINI = "figlang_mini_metaclue"
 def test_metaphors_and_negatives_of_the_test_split_are_classified(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    annotations = [row(0), negative(1), negative(2), negative(3, "literal"), row(4, split="train")]
-    monkeypatch.setenv("FIGLANG_DATA_DIR", str(write(tmp_path, annotations, pictures=False)))
+    annotations = [
+        metaclue_row(0),
+        metaclue_negative(1),
+        metaclue_negative(2),
+        metaclue_negative(3, "literal"),
+        metaclue_row(4, split="train"),
+    ]
+    monkeypatch.setenv(
+        "FIGLANG_DATA_DIR", str(write_metaclue(tmp_path, annotations, pictures=False))
+    )
     assert rows.load("MetaCLUE", "classify_symbolic")["metaphor"] == [True, False, False]
     assert rows.load("MetaCLUE", "classify_literal")["image"] == ["0/0.jpg", "3/3.jpg"]
 
@@ -39,7 +47,7 @@ def test_candidates_are_not_in_the_prompt_that_asks_for_their_probability() -> N
 def test_requests_for_many_candidates_are_built_without_decoding_a_picture(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = write(tmp_path, [row(number) for number in range(30)], same=True)
+    folder = write_metaclue(tmp_path, [metaclue_row(number) for number in range(30)], same=True)
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(folder))
     name = "metaclue_retrieve_random100"
     manager = figlang_tasks.task_manager(include_defaults=False, model_name="figlang_clip")

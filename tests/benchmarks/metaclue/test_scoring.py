@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from judging import measures_of
 from scipy.stats import binomtest
+from tasks_without_harness import measures_of
 
 from figlang_tasks.benchmarks.metaclue import measures, tasks
 from figlang_tasks.benchmarks.metaclue.benchmark import BENCHMARK

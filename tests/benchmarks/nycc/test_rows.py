@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import product
 from pathlib import Path
 
-import nycc_release as release
 import pytest
+import rows_with_images
 
 from figlang_tasks.benchmarks.nycc import configurations, counts, rows
 from figlang_tasks.benchmarks.nycc.benchmark import BENCHMARK
@@ -81,10 +81,10 @@ def test_the_rows_of_a_request_are_those_of_its_folds(
 @pytest.mark.parametrize(("name", "fold"), [("matching", "3"), ("ranking_from_pixels", "2")])
 def test_documents_of_a_choice(folder: Path, name: str, fold: str) -> None:
     config = f"{name}_{fold}"
-    release.release(folder, config)
+    rows_with_images.write_nycc(folder, config)
     documents = rows.load("NYCC", name, fold)
     document = documents[0]
-    released_row = release.row(config, 0)
+    released_row = rows_with_images.nycc_row(config, 0)
     assert len(documents) == counts.count(Request.of("NYCC", config=name, fold=fold))
     assert document["data"].startswith(f"NYCC/{config}@local:")
     assert document["id"] == released_row["instance_id"]
@@ -100,7 +100,7 @@ def test_documents_of_a_choice(folder: Path, name: str, fold: str) -> None:
 
 def test_documents_of_all_folds_name_their_fold_and_share_their_data(folder: Path) -> None:
     for name in configurations.fold_names({"config": "explanation_from_pixels", "fold": "all"}):
-        release.release(folder, name, test=2)
+        rows_with_images.write_nycc(folder, name, test=2)
     all_folds = BENCHMARK.documents(
         Request.of("NYCC", config="explanation_from_pixels", fold="all")
     )
@@ -133,8 +133,11 @@ def test_entities_are_cleaned_as_in_the_released_script(url: str, name: str) -> 
 def test_another_number_than_the_inferred_one_is_a_warning(
     folder: Path, warnings_of_loguru: list[str]
 ) -> None:
-    release.write(
-        folder, "ranking_4", "test", [release.row("ranking_4", number) for number in range(3)]
+    rows_with_images.write_nycc_split(
+        folder,
+        "ranking_4",
+        "test",
+        [rows_with_images.nycc_row("ranking_4", number) for number in range(3)],
     )
     assert len(rows.load("NYCC", "ranking", "4")) == 3
     warning = "ranking_4 has 3 test rows, where 531 were expected"
@@ -142,7 +145,7 @@ def test_another_number_than_the_inferred_one_is_a_warning(
 
 
 def test_exemplars_are_of_contests_drawn_for_each_row(folder: Path) -> None:
-    release.release(folder, "matching", train=24)
+    rows_with_images.write_nycc(folder, "matching", train=24)
     exemplars = rows.exemplars("NYCC", "matching", "one", shots=5, seed=42)
     exemplars_of_another_row = rows.exemplars("NYCC", "matching", "two", shots=5, seed=42)
     assert exemplars == rows.exemplars("NYCC", "matching", "one", shots=5, seed=42)

@@ -8,12 +8,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import nycc_release as release
 import pytest
+import rows_with_images
 import warm
 from demo_runs import DEMO, evaluate
 from hub_server import HubServer
-from judging import measures_of
+from tasks_without_harness import measures_of
 from typer.testing import CliRunner
 
 import figlang_tasks
@@ -42,7 +42,7 @@ def five_folds(folder: Path, config: str = "ranking", test: int = 60) -> None:
     The reader refuses another number than the hub's, but not another than an inferred one.
     """
     for name in configurations.fold_names({"config": config, "fold": "all"}):
-        release.release(folder, name, test=None if name in counts.SEEN else test)
+        rows_with_images.write_nycc(folder, name, test=None if name in counts.SEEN else test)
 
 
 def mover(values: list[float], limits: list[tuple[float, float]]) -> tuple[float, float]:
@@ -137,7 +137,7 @@ def check_comparison(
 def test_one_fold_is_asked_by_an_option_and_not_beside_the_paper(
     folder: Path, tmp_path: Path
 ) -> None:
-    release.release(folder, "ranking_4", test=20)
+    rows_with_images.write_nycc(folder, "ranking_4", test=20)
     task_file = tmp_path / "tasks" / "one.yaml"
     task_file.parent.mkdir()
     task_file.write_text(
@@ -154,7 +154,7 @@ def test_one_fold_is_asked_by_an_option_and_not_beside_the_paper(
 
 def test_samples_of_a_task_of_one_fold_are_read(folder: Path, tmp_path: Path) -> None:
     """Its records name the request, by which its documents are found again."""
-    release.release(folder, "ranking_4", test=20)
+    rows_with_images.write_nycc(folder, "ranking_4", test=20)
     request = Request.of("NYCC", config="ranking", fold="4")
     json_lines: list[str] = []
     right = 0
@@ -200,7 +200,7 @@ print(json.dumps([len(documents), documents[0]["data"], len(shots), revision]))
 
 def test_only_what_is_needed_is_downloaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("FIGLANG_DATA_DIR")
-    repository = release.release(tmp_path / "repository", "ranking_1", "matching")
+    repository = rows_with_images.write_nycc(tmp_path / "repository", "ranking_1", "matching")
     source = BENCHMARK.source
     with HubServer() as hub:
         hub.add_repo(str(source.repository), repository, commit=source.revision)

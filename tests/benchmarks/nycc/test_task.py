@@ -9,11 +9,11 @@ from typing import Any
 
 import datasets
 import numpy as np
-import nycc_release as release
 import pytest
+import rows_with_images
 import sacrebleu
-from judging import measures_of
 from rouge_score import rouge_scorer, scoring
+from tasks_without_harness import measures_of
 
 from figlang_tasks.benchmarks.nycc import configurations, counts, tasks
 from figlang_tasks.benchmarks.nycc.benchmark import BENCHMARK
@@ -35,7 +35,7 @@ def document(folder: Path, kind: str) -> dict[str, Any]:
     """
     inferred = [name for name in fold_names(kind) if name not in counts.SEEN]
     config = inferred[0] if inferred else kind
-    release.release(folder, config, test=2 if inferred else None)
+    rows_with_images.write_nycc(folder, config, test=2 if inferred else None)
     return dict(documents(kind, configurations.parse_name(config).fold)[1])
 
 
@@ -59,7 +59,10 @@ DESCRIPTION = (
 
 def lettered_captions(letters: str) -> str:
     """The captions with their letters, as a prompt has them."""
-    return "".join(f"{letter}: {release.SAID[letter]} no time, 1.\n" for letter in letters)
+    return "".join(
+        f"{letter}: {rows_with_images.NYCC_CAPTION_STARTS[letter]} no time, 1.\n"
+        for letter in letters
+    )
 
 
 FIVE = lettered_captions("ABCDE")
@@ -196,7 +199,7 @@ def values(records: list[dict[str, Any]]) -> dict[str, float]:
 
 
 def test_accuracies_are_those_of_the_released_evaluator(folder: Path) -> None:
-    release.release(folder, "ranking")
+    rows_with_images.write_nycc(folder, "ranking")
     generator = np.random.default_rng(1)
     records: list[dict[str, Any]] = []
     ny: list[float] = []
@@ -220,7 +223,7 @@ def test_accuracies_are_those_of_the_released_evaluator(folder: Path) -> None:
 
 def test_explanation_scores_are_those_of_the_packages(folder: Path) -> None:
     """BLEU is sacrebleu's, ROUGE-L rouge_score's, whose bootstrap's middle the evaluator takes."""
-    release.release(folder, "explanation_from_pixels")
+    rows_with_images.write_nycc(folder, "explanation_from_pixels")
     docs = documents("explanation_from_pixels", 0)
     references = [doc["label"] for doc in docs]
     explanations: list[str] = []

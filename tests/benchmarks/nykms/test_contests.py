@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from datasets import Dataset
-from drawings import drawing
+from rows_with_images import drawing
 
 from figlang_tasks import mini
 from figlang_tasks.benchmarks.nykms import rows, tasks

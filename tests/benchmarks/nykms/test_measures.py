@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from judging import measures_of
-from nykms_rows import document
+from rows_with_images import nykms_document
+from tasks_without_harness import measures_of
 
 from figlang_tasks.benchmarks.nykms import tasks
 from figlang_tasks.benchmarks.nykms.benchmark import BENCHMARK
@@ -39,9 +39,9 @@ def values(records: list[dict[str, Any]]) -> dict[str, float]:
 @pytest.mark.parametrize("output", ["Yes\nflat\nIt is dull.", ""])
 def test_what_is_scored_depends_on_the_annotation_alone(output: str) -> None:
     for doc, measured in (
-        (document(), LABELS | ALWAYS | WORD | EXPLANATION),
-        (document(label=0), LABELS | ALWAYS),
-        (document("me"), ALWAYS | EXPLANATION),
+        (nykms_document(), LABELS | ALWAYS | WORD | EXPLANATION),
+        (nykms_document(label=0), LABELS | ALWAYS),
+        (nykms_document("me"), ALWAYS | EXPLANATION),
     ):
         record = record_of(doc, output)
         assert set(values([record])) == measured
@@ -72,8 +72,8 @@ def test_what_is_scored_depends_on_the_annotation_alone(output: str) -> None:
 )
 def test_words_are_compared_without_marks(gold: str, answer: str, em: int, relaxed: int) -> None:
     for record in (
-        record_of(document(MW=gold), f"Yes\n{answer}"),
-        record_of(document("mw", MW=gold), answer),
+        record_of(nykms_document(MW=gold), f"Yes\n{answer}"),
+        record_of(nykms_document("mw", MW=gold), answer),
     ):
         scores = values([record])
         assert (scores["mw_em"], scores["mw_relaxed_em"]) == (em, relaxed)
@@ -81,7 +81,7 @@ def test_words_are_compared_without_marks(gold: str, answer: str, em: int, relax
 
 def test_a_small_yes_is_no_for_the_published_rules_alone() -> None:
     """Refusals, and answers that both read, are in the run that is worked out by hand."""
-    record = record_of(document("mc"), "yes")
+    record = record_of(nykms_document("mc"), "yes")
     assert (record["predicted"], record["predicted_strict"]) == ({"MC": 0}, 1)
     scores = values([record])
     assert scores["mc_acc"] == 0
@@ -96,7 +96,7 @@ def test_bleu4_is_the_mean_over_answers_or_that_of_all_together() -> None:
         ("", "x y"),
     ]
     counts = [overlap.bleu_statistics(*pair) for pair in texts]
-    records = [record_of(document("me", ME=reference), answer) for answer, reference in texts]
+    records = [record_of(nykms_document("me", ME=reference), answer) for answer, reference in texts]
     scores = values(records)
     assert scores["me_bleu4"] == pytest.approx(sum(map(overlap.sentence_bleu4, counts)) / 3)
     corpus_bleu4 = float(overlap.corpus_bleu4(np.sum(counts, axis=0)))
@@ -105,7 +105,7 @@ def test_bleu4_is_the_mean_over_answers_or_that_of_all_together() -> None:
 
 def test_exact_match_by_what_the_annotation_names() -> None:
     golds = {"flat": "word", "[I] horse": "object", "[I]": "image", "[S] power": "free"}
-    records = [record_of(document(MW=gold, id=gold), "Yes\nhorse") for gold in golds]
+    records = [record_of(nykms_document(MW=gold, id=gold), "Yes\nhorse") for gold in golds]
     em = evaluate(records, measures_of(records), stderr_resamples=0)["mw_em"]
     assert [*em] == ["all", "word", "object", "image", "free"]
     assert (em["all"].value, em["all"].rows) == (0.25, 4)
@@ -130,10 +130,10 @@ def test_exact_match_is_over_all_positives(
 ) -> None:
     field = name.split()[0]
     question = "sarcasm" if field == "SW" else "metaphor"
-    positive = document(question, **{field: "flat"})
+    positive = nykms_document(question, **{field: "flat"})
     hit = record_of(positive, "Yes\nflat")
     miss = record_of(positive, "No")
-    negative = record_of(document(question, label=0), "No")
+    negative = record_of(nykms_document(question, label=0), "No")
     records = [hit] * right + [miss] * (positives - right) + [negative] * 891
     assert round(100 * values(records)[f"{field.lower()}_em"], 2) == published
 

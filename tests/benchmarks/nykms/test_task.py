@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 import pytest
-from nykms_rows import CAPTION, document
+from rows_with_images import NYKMS_CAPTION, nykms_document
 
 from figlang_tasks.benchmarks.nykms import tasks
 from figlang_tasks.metrics import overlap
@@ -17,7 +17,7 @@ from figlang_tasks.scoring import process_results
 def joint_prompt(topic: str, third: str) -> str:
     """Table 4."""
     return f"""You are given a cartoon and its caption.
-Caption: {CAPTION}
+Caption: {NYKMS_CAPTION}
 Please tell me:
 1. Does it contain {topic}?
 2. If so, which word or object contains {topic}?
@@ -34,18 +34,18 @@ METAPHOR_PROMPT = joint_prompt("metaphor", "What is the word's real meaning?")
 
 
 def test_the_joint_prompts_are_those_of_table_4() -> None:
-    assert tasks.doc_to_text(document()) == METAPHOR_PROMPT
-    assert tasks.doc_to_text(document("sarcasm")) == joint_prompt(
+    assert tasks.doc_to_text(nykms_document()) == METAPHOR_PROMPT
+    assert tasks.doc_to_text(nykms_document("sarcasm")) == joint_prompt(
         "sarcasm", "What does it satirize?"
     )
 
 
 def test_a_description_replaces_the_cartoon() -> None:
-    described = document(modality="text", description="A piano in a house.")
+    described = nykms_document(modality="text", description="A piano in a house.")
     introduction = "Here is the description of the cartoon: A piano in a house."
     assert tasks.doc_to_text(described) == f"{introduction}\n{METAPHOR_PROMPT}"
     assert tasks.doc_to_visual(described) == []
-    single = tasks.doc_to_text(document("sw", modality="text", description="A piano."))
+    single = tasks.doc_to_text(nykms_document("sw", modality="text", description="A piano."))
     assert single.startswith("Here is the description of the cartoon: A piano.\nYou are given")
 
 
@@ -69,12 +69,13 @@ def test_a_description_replaces_the_cartoon() -> None:
     ],
 )
 def test_single_questions_ask_in_these_words(question: str, asks: str, ends: str) -> None:
-    text = tasks.doc_to_text(document(question))
+    text = tasks.doc_to_text(nykms_document(question))
     topic = "metaphor" if question.startswith("m") else "sarcasm"
     presupposition = "" if question in ("mc", "sc") else f"It contains {topic}.\n"
     brief = f"You should answer this question as brief as you can. {ends}".strip()
     assert (
-        text == f"You are given a cartoon and its caption.\nCaption: {CAPTION}\n{presupposition}"
+        text
+        == f"You are given a cartoon and its caption.\nCaption: {NYKMS_CAPTION}\n{presupposition}"
         f"Please tell me:\n{asks}\n{brief}"
     )
 
@@ -91,7 +92,7 @@ def test_single_questions_ask_in_these_words(question: str, asks: str, ends: str
 def test_targets_are_answers_that_are_judged_right(
     question: str, changes: dict[str, Any], target: str
 ) -> None:
-    doc = document(question, **changes)
+    doc = nykms_document(question, **changes)
     assert tasks.doc_to_target(doc) == target
     record = process_results(doc, [target])["sample"]
     assert record["status"] == "read" and tasks.answered_as_annotated(record)
@@ -109,7 +110,7 @@ SE = [3, 6, 2, 1, 0, 0, 3, 2, 1, 0]  # "No pitch ." for "A house has no pitch ."
 
 def test_the_record_holds_gold_predicted_and_scores() -> None:
     judged = process_results(
-        document("sarcasm"), ['1. Yes\n2. "[I]"\n3. [S] home owners\n4. No pitch.']
+        nykms_document("sarcasm"), ['1. Yes\n2. "[I]"\n3. [S] home owners\n4. No pitch.']
     )
     assert judged["sample"] == {
         "task": "nykms_sarcasm",

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import tiny_encoders
+import tiny_models
 import warm
 from demo_runs import evaluate, metrics
-from drawings import drawing
 from hub_server import HubServer
 from PIL import Image
+from rows_with_images import drawing
 from typer.testing import CliRunner
 
 from figlang_tasks.cli.figlang import app
@@ -42,7 +42,7 @@ def learnable_rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
         drawing(number, 64, color).save(folder / "images" / f"{number}.png")
         json_lines.append(json.dumps(learnable_row(number, label)) + "\n")
     (folder / "nyk_m.jsonl").write_text("".join(json_lines), encoding="utf-8")
-    tiny_encoders.write_towers(data_folder, WORDS)
+    tiny_models.write_towers(data_folder, WORDS)
     return data_folder
 
 

@@ -10,7 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from vflute_hub import SPLIT_SIZES, synthetic_rows, write_vflute_repo
+from flute_rows import VFLUTE_SPLIT_SIZES, invented_vflute_rows, write_vflute_repo
 
 from figlang_tasks.benchmarks.vflute import rows
 from figlang_tasks.core import hub
@@ -25,7 +25,7 @@ def read_csv(path: Path) -> list[dict[str, str]]:
 
 @pytest.mark.parametrize("shared_file", ["data/vflute_test.csv"], indirect=True)
 def test_prompts_and_ids_of_all_723_test_rows_are_those_of_the_release(shared_file: Path) -> None:
-    instructions = rows.instruction_numbers(SPLIT_SIZES, "test")
+    instructions = rows.instruction_numbers(VFLUTE_SPLIT_SIZES, "test")
     released_rows = read_csv(shared_file)
     equal_prompts = 0
     for row in released_rows:
@@ -58,7 +58,7 @@ def test_instructions_of_the_test_split_are_the_authors() -> None:
     # Read off the prompts of the released test file: the first twelve, and a digest of all 723.
     first_twelve = [9, 10, 19, 12, 13, 5, 4, 8, 15, 6, 4, 7]
     digest = "00c1ff7fbeb0e09f3c314f64a5cd5a80aa4a50543c52d11ab957cbb337eff878"
-    instructions = rows.instruction_numbers(SPLIT_SIZES, "test")
+    instructions = rows.instruction_numbers(VFLUTE_SPLIT_SIZES, "test")
     assert instructions[:12] == first_twelve
     assert hashlib.sha256(bytes(instructions)).hexdigest() == digest
 
@@ -72,7 +72,7 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
     for split, count in TINY.items():
         monkeypatch.setitem(source_of("V-FLUTE").splits, split, count)
-    rows_by_split = {split: synthetic_rows(split, count) for split, count in TINY.items()}
+    rows_by_split = {split: invented_vflute_rows(split, count) for split, count in TINY.items()}
     write_vflute_repo(tmp_path / "V-FLUTE", rows_by_split)
     return tmp_path / "V-FLUTE"
 

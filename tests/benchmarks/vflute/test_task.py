@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from PIL import Image
-from run_and_check import preflight
+from tasks_without_harness import check_task
 
 from figlang_tasks import FigLangError
 from figlang_tasks.benchmarks.vflute import rows, tasks
@@ -153,7 +153,7 @@ def test_a_scene_graph_task_refuses_exemplars() -> None:
         "output_type": "generate_until_agentic",
     }
     with pytest.raises(FigLangError, match="take neither num_shots nor label_only"):
-        preflight(config | {"lmms_eval_specific_kwargs": {"default": {"num_shots": 5}}})
+        check_task(config | {"lmms_eval_specific_kwargs": {"default": {"num_shots": 5}}})
 
 
 # --- the judgement ---

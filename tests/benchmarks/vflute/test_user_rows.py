@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from demo_runs import evaluate
-from run_and_check import accepted
+from tasks_without_harness import accepted_data
 
 from figlang_tasks.benchmarks.vflute import row_tables, rows, template
 from figlang_tasks.benchmarks.vflute.benchmark import BENCHMARK
@@ -54,7 +54,7 @@ def write_json_lines(path: Path, table_rows: Rows) -> None:
 
 
 def test_the_example_has_documents_like_the_release(folder: Path) -> None:
-    documents = accepted(BENCHMARK, dataset="V-FLUTE", split="test")
+    documents = accepted_data(BENCHMARK, dataset="V-FLUTE", split="test")
     assert documents["id"] == [f"example-{number}" for number in range(1, 12)]
     assert set(documents["label"]) == set(rows.LABELS)
     phenomena = ("simile", "metaphor", "idiom", "sarcasm", "humor")

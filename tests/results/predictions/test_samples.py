@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import pytest
 from commands import done, figlang
-from demo_runs import Says, evaluate, metrics, mini_tasks
+from demo_runs import FixedAnswers, evaluate, metrics, mini_tasks
 
 from figlang_tasks.results import runs
 from figlang_tasks.scoring.task_file import TaskFile
@@ -38,7 +38,7 @@ def saved_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("saved")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FIGLANG_SCORER", "off")
-        evaluate(TASK, Says(*ANSWERS), saved=folder)
+        evaluate(TASK, FixedAnswers(*ANSWERS), saved=folder)
     return folder
 
 
@@ -46,7 +46,7 @@ def saved_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def predict_only_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the same run without judgement (``--predict_only``)."""
     folder = tmp_path_factory.mktemp("predicted")
-    evaluate(TASK, Says(*ANSWERS), saved=folder, predict_only=True)
+    evaluate(TASK, FixedAnswers(*ANSWERS), saved=folder, predict_only=True)
     return folder
 
 
@@ -119,7 +119,7 @@ def test_a_predict_only_run_is_scored_by_its_folder(
 def test_some_of_the_rows_have_the_values_of_a_limited_run(tmp_path: Path, saved_run: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FIGLANG_SCORER", "off")
-        limited = evaluate(TASK, Says(*ANSWERS), limit=4, offset=10)
+        limited = evaluate(TASK, FixedAnswers(*ANSWERS), limit=4, offset=10)
     some = read_samples(samples_file(saved_run))[10:14][::-1]
     scored = score(write_samples(tmp_path / NAME, some), tmp_path / "scored", "--partial")
     expected = metrics(limited, TASK)
@@ -263,7 +263,7 @@ def test_the_prompt_of_today_is_not_called_another(saved_run: Path, tmp_path: Pa
 # --- several answers to a row: repeats and rounds ---
 
 
-class Counting(Says):
+class Counting(FixedAnswers):
     """Never says the same twice."""
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Writes folders like IRFL's repository on the hub: tables, and drawn pictures in a real zip."""
+"""IRFL's release as the hub has it, tables and a real zip of drawn pictures, and its documents."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
-from drawings import drawing
+from rows_with_images import drawing
 
 from figlang_tasks.benchmarks.irfl.counts import ROWS, ROWS_OF_TYPES
+from figlang_tasks.core import score_requests
 
 
 def uuid(number: int) -> str:
@@ -57,7 +59,7 @@ def metaphor_row(
     return row | changed_columns
 
 
-def table_of(name: str) -> list[dict[str, object]]:
+def table_rows(name: str) -> list[dict[str, object]]:
     """Valid rows of a table, as many as were published."""
     count = ROWS[name] or 8
     roles = [None, "source", "target", None]
@@ -82,19 +84,19 @@ def table_of(name: str) -> list[dict[str, object]]:
     return rows
 
 
-def valid(folder: Path) -> Path:
+def write_valid_irfl(folder: Path) -> Path:
     """Write ``folder/IRFL``, all tables but the one of 6,697 rows, and return it."""
     for name in ROWS:
         if name != "idioms-dataset":
-            write_table(folder / "IRFL", name, table_of(name))
+            write_table(folder / "IRFL", name, table_rows(name))
     write_pictures(folder / "IRFL", [uuid(number) for number in range(8)])
     return folder / "IRFL"
 
 
 @lru_cache(maxsize=1)
-def drawn() -> tuple[bytes, ...]:
+def jpeg_files() -> tuple[bytes, ...]:
     """Different pictures as JPEG files."""
-    files = []
+    files: list[bytes] = []
     for number in range(32):
         file = io.BytesIO()
         drawing(number, 48).save(file, "JPEG")
@@ -108,7 +110,7 @@ def write_pictures(folder: Path, uuids: Iterable[str]) -> Path:
     with zipfile.ZipFile(path, "w") as archive:
         for number, picture_uuid in enumerate(sorted(uuids)):
             compression = zipfile.ZIP_DEFLATED if number % 2 else zipfile.ZIP_STORED
-            content = drawn()[number % len(drawn())]
+            content = jpeg_files()[number % len(jpeg_files())]
             archive.writestr(f"images/{picture_uuid}.jpeg", content, compress_type=compression)
     return path
 
@@ -122,3 +124,61 @@ def copy_tables(source: Path, folder: Path) -> Path:
         uuids.update(re.findall(r"\d{70,80}", path.read_text(encoding="utf-8")))
     write_pictures(folder, uuids)
     return folder
+
+
+# --- documents, as the loader makes them ---
+
+_SHARED_COLUMNS = {
+    "dataset": "figlang_mini_irfl",
+    "phrase": "He is a fox",
+    "definitions": [],
+    "type": "figurative",
+}
+ROTATIONS = "figlang_mini_irfl,table=simile-detection-task,rotations=true"
+"""The request for each choice in all rotations."""
+
+
+def choice_doc(**changed_columns: Any) -> dict[str, Any]:
+    """A choice among four images, of which the second, B, is right."""
+    doc = {
+        "request": "figlang_mini_irfl,table=simile-detection-task",
+        "data": "figlang_mini_irfl/simile-detection-task@package:0",
+        "id": "simile-detection-task-0",
+        "row": "simile-detection-task-0",
+        "figurative_type": "simile",
+        "candidates": ["1", "2", "3", "4"],
+        "roles": ["source", "answer", "target", "random"],
+        "answer": 1,
+    }
+    return _SHARED_COLUMNS | doc | changed_columns
+
+
+def pair_doc(
+    positive: bool, number: int = 0, images: int = 2, row: str = "r0", **changed_columns: Any
+) -> dict[str, Any]:
+    """One image of a row of retrieval.
+
+    Args:
+        positive: whether it shows the figurative meaning.
+        number: its number in the row, from 0.
+        images: how many images the row has.
+        row: the id of the row.
+        changed_columns: columns with other values.
+    """
+    doc = {
+        "request": "figlang_mini_irfl,table=metaphor-retrieval-task",
+        "data": "figlang_mini_irfl/metaphor-retrieval-task@package:0",
+        "id": f"{row}-{number}",
+        "row": row,
+        "figurative_type": "metaphor",
+        "candidates": [str(number)],
+        "role": "answer" if positive else "literal",
+        "positive": positive,
+        "images": images,
+    }
+    return _SHARED_COLUMNS | doc | changed_columns
+
+
+def scores(*image_scores: float) -> list[str]:
+    """The output of a model that gives these matching scores, as ``process_results`` takes it."""
+    return [score_requests.answer(image_scores)]

@@ -1,8 +1,8 @@
 """Run by .ci/run with the Python of an environment that holds one of our wheels: what landed in
 site-packages is right.
 
-    python tests/support/check_wheel.py figlang-tasks
-    python tests/support/check_wheel.py figlang-tasks --surplus
+    python tools/check_wheel.py figlang-tasks
+    python tools/check_wheel.py figlang-tasks --surplus
 
 With ``--surplus`` it prints the packages of the environment that the wheel does not ask for, itself
 or through others.

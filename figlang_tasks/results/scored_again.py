@@ -1,0 +1,89 @@
+"""Scores a saved run again: its answers by the readers of today, then its explanations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from figlang_tasks.core.errors import FigLangError
+from figlang_tasks.results.explanation_scores import ScorerChoice, score_explanations, scorer_for
+from figlang_tasks.results.judged_again import judge_again
+from figlang_tasks.results.task_run import Run, TaskRun
+from figlang_tasks.results.writing import ChangedTask
+from figlang_tasks.scoring import evaluate
+from figlang_tasks.scoring.readings import readings_metadata
+
+
+class ScoredAgain(NamedTuple):
+    """The tasks of a run that have new records or values.
+
+    Attributes:
+        tasks: by name; tasks that stay as they are are left out.
+        remarks: what a user has to know, a sentence each, with the name of the task.
+    """
+
+    tasks: Mapping[str, ChangedTask]
+    remarks: list[str]
+
+
+def score_again(run: Run, scorer_choice: ScorerChoice) -> ScoredAgain:
+    """Judge the answers of a run again, and score its explanations; the run stays as it is.
+
+    Raises:
+        RunError: the files of a task contradict each other, or a row cannot be scored.
+        WeightsError: the weights of a scorer that the user named are not available.
+        FigLangError: nothing would change.
+    """
+    judged_tasks: dict[str, TaskRun] = {}
+    changed_names: set[str] = set()
+    remarks: list[str] = []
+    for name, saved_task in run.tasks.items():
+        saved_task.check_consistent()
+        judged = judge_again(saved_task)
+        judged_tasks[name] = judged.task
+        if judged.not_judged:
+            remarks.append(f"{name}: {judged.not_judged}")
+        if judged.changed_readings:
+            changed_names.add(name)
+            remarks.append(
+                f"{name}: {judged.changed_readings:,} of {len(saved_task.samples):,} answers are"
+                " read differently than when the run was saved"
+            )
+
+    # All scorers are made first: one that is not available costs no scoring by another.
+    scorers = {}
+    for name, task in judged_tasks.items():
+        if not task.has_explanations:
+            continue
+        task.check_explanations()
+        scorer, reason = scorer_for(task, scorer_choice)
+        if scorer is not None:
+            scorers[name] = scorer
+        else:
+            remarks.append(f"{name}: {reason}")
+    if not scorers and not changed_names:
+        reasons = "; ".join(remarks) or "it has no explanations to score"
+        raise FigLangError(
+            f"{run.path} stays as it is: its answers are read as when it was saved, and {reasons}"
+        )
+
+    changed_tasks: dict[str, ChangedTask] = {}
+    for name, task in judged_tasks.items():
+        if name in scorers:
+            scored_task, metadata = score_explanations(task, scorers[name])
+            changed_tasks[name] = _evaluated(scored_task, metadata)
+        elif name in changed_names:
+            changed_tasks[name] = _evaluated(task, {})
+    return ScoredAgain(changed_tasks, remarks)
+
+
+def _evaluated(task: TaskRun, metadata: Mapping[str, Any]) -> ChangedTask:
+    """A task with new records, and all its values."""
+    estimates = evaluate(task.records, task.measures)
+    new_metadata = {
+        **metadata,
+        **readings_metadata(task.records),
+        "version": task.benchmark.version,
+    }
+    return ChangedTask(replace(task, reported=estimates), estimates, new_metadata)

@@ -1,0 +1,64 @@
+"""Write the table of architectures in docs/models.md, from tests/support/families.yaml.
+
+make families-table
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tiny_models import FAMILIES, Family
+
+DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "models.md"
+COLUMNS = (
+    "architecture",
+    "batches",
+    "several pictures",
+    "no picture",
+    "candidate scores",
+    "remarks",
+)
+HEAD = f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}\n"
+START_OF_TABLE = "All of this works with: "
+NOTHING_SPECIAL = ["yes", "yes", "yes", "fast", ""]
+
+
+def cells(family: Family) -> list[str]:
+    """The cells of a family in the table, without the name."""
+    if "load" in family.refused:
+        return ["–", "–", "–", "–", f"not loaded: {family.remark}"]
+    batches = "no" if family.one_at_a_time else "yes"
+    several = "no" if "four pictures" in family.refused else "yes"
+    no_picture = "no" if "no picture" in family.refused else "yes"
+    scores = "fast" if family.fast else "slow"
+    if "one picture" in family.refused:
+        batches = scores = "–"
+        several = "no picture at all"
+    elif several == "yes" and family.moves:
+        several = f"yes, {family.moves}"
+    needs = f"needs `{family.needs}`" if family.needs else ""
+    remarks = "; ".join(filter(None, [needs, family.remark]))
+    return [batches, several, no_picture, scores, remarks]
+
+
+def table() -> str:
+    """The names of the families with which all works, and a table of the others."""
+    whole: list[str] = []
+    rows: list[str] = []
+    for family in sorted(FAMILIES.values(), key=lambda family: family.name.lower()):
+        family_cells = cells(family)
+        if family_cells == NOTHING_SPECIAL:
+            whole.append(family.name)
+        else:
+            rows.append(f"| {' | '.join([family.name, *family_cells])} |\n")
+    return f"{START_OF_TABLE}{', '.join(whole)}.\n\n{HEAD}{''.join(rows)}"
+
+
+def document() -> str:
+    """docs/models.md, which ends in the table, with a new table."""
+    before, _, _ = DOCUMENT.read_text(encoding="utf-8").partition(START_OF_TABLE)
+    return before + table()
+
+
+if __name__ == "__main__":
+    DOCUMENT.write_text(document(), encoding="utf-8")
