@@ -1,7 +1,8 @@
-"""Writes released outputs of COLUMBUS as a samples file, which figlang_replay reads: README.md has
-the commands.
+"""Writes released outputs of COLUMBUS as JSON Lines with id and output, for ``figlang score``.
 
-    python convert.py OUTPUTS.json FOLDER [PROMPT]
+README.md has the commands.
+
+    python convert.py OUTPUTS.json OUTPUTS.jsonl [PROMPT]
 
 OUTPUTS.json is a file of the authors' repository, such as
 results/analysis/results/prompt_2/qwenvl_prompt_2.json, or an extract of several: {"model": ...,
@@ -37,29 +38,32 @@ def released(content: dict, prompt: str) -> dict[str, str]:
 
 
 def clean(model: str, output: str) -> str:
-    """What the rule reads; `model`: the beginning of the name of its file."""
-    patterns = next((found for name, found in CLEAN.items() if model.startswith(name)), [])
-    return next((match[1] for each in patterns if (match := re.search(each, output, re.S))), output)
+    """What the rule reads.
+
+    Args:
+        model: the beginning of the name of its file.
+        output: all that the model said.
+    """
+    for name, patterns in CLEAN.items():
+        if not model.startswith(name):
+            continue
+        for pattern in patterns:
+            match = re.search(pattern, output, re.DOTALL)
+            if match:
+                return match[1]
+    return output
 
 
-def samples(path: Path, prompt: str = "2") -> str:
-    """The samples file. Its rows are in the order of their ids, as in the task."""
+def convert(path: Path, prompt: str = "2") -> str:
+    """The lines of id and output for the outputs in a file of the authors."""
     outputs = released(json.loads(path.read_text("utf-8")), prompt)
     model = path.name.removeprefix("rows_")
-    lines = [
-        {
-            "doc_id": number,
-            "filtered_resps": [clean(model, outputs[row_id])],
-            "sample": {"id": row_id},
-        }
-        for number, row_id in enumerate(sorted(outputs))
-    ]
-    return "".join(json.dumps(line) + "\n" for line in lines)
+    lines: list[str] = []
+    for row_id, output in outputs.items():
+        lines.append(json.dumps({"id": row_id, "output": clean(model, output)}) + "\n")
+    return "".join(lines)
 
 
 if __name__ == "__main__":
-    given, folder, *prompt = sys.argv[1:]
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    Path(folder, "samples_columbus_released.jsonl").write_text(
-        samples(Path(given), *prompt), encoding="utf-8"
-    )
+    source, target, *prompt = sys.argv[1:]
+    Path(target).write_text(convert(Path(source), *prompt), encoding="utf-8")

@@ -51,8 +51,6 @@ def prepare_and_evaluate(original: Original, arguments: Arguments) -> Results | 
         prepare_requests(task)
 
     store = running_model().store
-    if getattr(lm, "needs_no_cache", False):
-        store = None
     judged_tasks = [JudgedTask(task) for task in our_tasks.values()]
     try:
         with (

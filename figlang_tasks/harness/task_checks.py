@@ -25,9 +25,6 @@ from figlang_tasks.harness.suggestions import (
     tasks_without_pictures,
 )
 
-REPLAY = "figlang_replay"
-"""The model class that is asked for nothing and gives what was saved, scores too."""
-
 
 def check_tasks(evaluation: Evaluation) -> Iterator[Fault]:
     """Faults of tasks: that the model cannot answer them, or else those in options and data."""
@@ -62,7 +59,7 @@ def score_faults(evaluation: Evaluation) -> Iterator[Fault]:
                     " scores (figlang_clip, figlang_vlm)",
                     (config["task"],),
                 )
-        elif _is_only_for_scores(config) and model_name != REPLAY:
+        elif _is_only_for_scores(config):
             score_tasks.append(config)
     if score_tasks:
         in_words = listing(tasks_in_words(score_tasks))

@@ -37,7 +37,6 @@ def manifests() -> list[ModelManifest]:
         ModelManifest(
             "figlang_openai", chat_class_path="figlang_tasks.models.openai_scores.FigLangOpenAI"
         ),
-        ModelManifest("figlang_replay", simple_class_path="figlang_tasks.models.replay.Replay"),
         ModelManifest("figlang_random", simple_class_path="figlang_tasks.models.baselines.Random"),
         ModelManifest(
             "figlang_majority", simple_class_path="figlang_tasks.models.baselines.Majority"

@@ -66,8 +66,7 @@ class Offline(ModelBase):
     """
 
     is_simple = True
-    # All requests come in one call: they take no time, and a replay can then name everything that
-    # is missing at once.
+    # All requests come in one call: they take no time.
     answers_at_once = True
 
     def __init__(

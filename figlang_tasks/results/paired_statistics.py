@@ -9,7 +9,7 @@ from figlang_tasks.core.text import listing
 from figlang_tasks.metrics.significance import Statistic
 from figlang_tasks.results.comparability import ComparisonError, RunsByName
 from figlang_tasks.results.measures import MetricScope, statistics_by_metric_scope
-from figlang_tasks.results.task_run import SCORE_AGAIN, TaskRun
+from figlang_tasks.results.task_run import TaskRun
 from figlang_tasks.scoring import Measure, Record
 from figlang_tasks.scoring.records import REPEAT, by_repeat
 
@@ -64,7 +64,7 @@ def answers_per_row(task: str, name: str, run: TaskRun) -> int:
         raise ComparisonError(
             f"{task}: {name} has up to {len(answers_by_repeat)} answers to a row, but"
             f" {len(run.records)} to {rows} rows: some have fewer than others. Restore the file"
-            f" that the harness wrote ({run.path}), or {SCORE_AGAIN}"
+            f" that the harness wrote ({run.path}), or evaluate again"
         )
     return len(answers_by_repeat)
 

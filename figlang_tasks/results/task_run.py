@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 Sample: TypeAlias = Mapping[str, Any]
 """A line of a samples file, with the record of our task under ``sample``."""
 
-SCORE_AGAIN = "evaluate again (figlang_replay scores saved outputs without the model)"
-"""What messages about damaged samples advise."""
+SCORE_AGAIN = "read its outputs again, without the model (figlang score SAMPLES_FILE --task TASK)"
+"""What messages advise where the outputs in a samples file may still be good."""
 
 
 @dataclass(frozen=True)

@@ -399,19 +399,6 @@ def test_tasks_of_others_use_the_cache_of_the_harness(tmp_path: Path) -> None:
     notes.take_failures()
 
 
-def test_a_replay_reads_its_file_each_time(tmp_path: Path) -> None:
-    saved = tmp_path / "saved"
-    evaluate(TASK, "figlang_random", saved=saved, limit=2)
-    options: dict[str, Any] = {"use_cache": str(tmp_path / "answers"), "limit": 2}
-    first = evaluate(TASK, "figlang_replay", f"samples={saved}", **options)
-    (path,) = saved.rglob("*_samples_*.jsonl")
-    assert set(demo_runs.answers(first, TASK)) == {0, 1}
-    text = path.read_text(encoding="utf-8").replace("LABEL: entailment", "LABEL: contradiction")
-    path.write_text(text.replace("The picture and", "PICTURE and"), encoding="utf-8")
-    second = evaluate(TASK, "figlang_replay", f"samples={saved}", **options)
-    assert all(answer.startswith("PICTURE") for answer in demo_runs.answers(second, TASK).values())
-
-
 def test_padded_pictures_of_one_call_stay_where_the_next_has_others() -> None:
     """Ordinary tasks tell those of all processes, tasks in rounds those of this one alone."""
     answers = Answers({}, None, None)

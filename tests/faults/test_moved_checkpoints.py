@@ -208,7 +208,7 @@ def test_another_commit_is_loaded_than_the_hub_named_before(
         ("async_openai", f"model={MODEL},pretrained={MODEL}"),
         ("litellm", f"model={MODEL}"),
         ("figlang_random", ""),
-        ("figlang_replay", "samples=org/results"),
+        ("figlang_probe", "probe=org/results"),
         ("figlang_vlm", "dtype=float32,device=cpu,attn_implementation=sdpa,device_map=auto"),
         ("figlang_vlm", "hf_token=org/model,token=org/model,api_secret=org/model"),
     ],
@@ -216,7 +216,7 @@ def test_another_commit_is_loaded_than_the_hub_named_before(
 def test_what_is_no_id_of_the_hub(model: str, arguments: str, server: HubServer) -> None:
     requests_before = len(server.requests)
     assert commits_of_hub_ids(model, arguments) == {}
-    has_form_of_id = "samples" in arguments  # the hub is asked for nothing else
+    has_form_of_id = "probe" in arguments  # the hub is asked for nothing else
     assert has_form_of_id or len(server.requests) == requests_before
 
 

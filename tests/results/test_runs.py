@@ -203,7 +203,9 @@ def test_tasks_of_others_are_passed_over(folder: Path) -> None:
     other.write_text('{"doc_id": 0, "mme_score": {"id": 1}}\n', encoding="utf-8")
     assert list(runs.read(str(folder)).tasks) == ["figlang_mini"]
     (folder / SAMPLES_NAME).unlink()
-    refused(folder, "only samples of other tasks, or of --predict_only .mme.: .*figlang_replay")
+    refused(
+        folder, "only samples of other tasks, or of --predict_only .mme.: .*figlang score SAMPLES"
+    )
 
 
 # --- lines ---

@@ -56,7 +56,9 @@ def read_samples(path: Path) -> PredictionFile:
                     row_number=row_number,
                     texts=_document_texts(sample),
                     output=output,
-                    prompt=None if is_of_lm_eval else _prompt(sample),
+                    prompt=None if is_of_lm_eval else _text(sample, "input"),
+                    target=_text(sample, "target"),
+                    data=_recorded(sample, "data"),
                 )
             )
     columns = {"row number": "doc_id", "output": answers_key}
@@ -103,10 +105,16 @@ def _settings(sample: Mapping[str, Any]) -> Mapping[str, object]:
     return settings if isinstance(settings, Mapping) else {}
 
 
-def _prompt(sample: Mapping[str, Any]) -> str | None:
-    """The prompt that lmms-eval saved; None if the sample has none."""
-    prompt = sample.get("input")
-    return prompt if isinstance(prompt, str) else None
+def _recorded(sample: Mapping[str, Any], field: str) -> str | None:
+    """A text in the record that a task of ours makes; None if the sample is of another task."""
+    record = sample.get("sample")
+    return _text(record, field) if isinstance(record, Mapping) else None
+
+
+def _text(fields: Mapping[str, Any], field: str) -> str | None:
+    """The text in a field; None if there is none."""
+    content = fields.get(field)
+    return content if isinstance(content, str) else None
 
 
 def _answers_key(location: str, sample: Mapping[str, Any]) -> str:

@@ -126,14 +126,20 @@ def _output_of_scores(prediction: Prediction, document: Row, task_file: TaskFile
 def _picture_path(prediction: Prediction, output: str, task_file: TaskFile, folder: Path) -> str:
     """The path of the picture that an output names; it must lie below the folder of the file.
 
-    A file of predictions must not make us open other files of this machine.
+    A file of predictions must not make us open other files of this machine. An output that names
+    no picture counts as none: "".
 
     Raises:
         RunError: the picture lies elsewhere.
     """
     assert task_file.kind.picture_location is not None, "its outputs are words"
     location = task_file.kind.picture_location(output)
-    path = (folder / location).resolve()
+    if not location:
+        return ""
+    try:
+        path = (folder / location).resolve()
+    except (OSError, ValueError):  # These are words, and no path of any file system.
+        return ""
     if not path.is_relative_to(folder.resolve()):
         raise RunError(
             f"{prediction.location}: the picture {location} does not lie below {folder}: put the"

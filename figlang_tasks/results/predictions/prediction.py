@@ -28,6 +28,8 @@ class Prediction:
         scores: the score of each candidate, in the order of the task's candidates; None if the
             model answered in words.
         prompt: the prompt that the model got, where the file has it.
+        target: the right answer that a harness saved beside it; None if the file has none.
+        data: the identity of the data that a task of ours recorded; None elsewhere.
     """
 
     location: str
@@ -39,6 +41,8 @@ class Prediction:
     explanation: str | None = None
     scores: Sequence[float] | None = None
     prompt: str | None = None
+    target: str | None = None
+    data: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

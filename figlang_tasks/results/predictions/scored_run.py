@@ -20,6 +20,7 @@ from figlang_tasks.results.explanation_scores import ScorerChoice, score_explana
 from figlang_tasks.results.predictions.judged import judge_predictions
 from figlang_tasks.results.predictions.matching import Matching, MissingRows, match
 from figlang_tasks.results.predictions.prediction import PredictionFile
+from figlang_tasks.results.predictions.saved_rows import check_saved_rows
 from figlang_tasks.results.results_file import partial_reason
 from figlang_tasks.results.task_run import Run, TaskRun
 from figlang_tasks.results.writing import harness_row, samples_content
@@ -87,8 +88,9 @@ def score_predictions(
         in_order=options.in_order,
         other_tasks=lambda ids: tasks_with_ids(ids, but=task_file.name),
     )
-    samples = judge_predictions(file, matching, task_file)
     remarks = [f"rows were found by {matching.key}"]
+    remarks += check_saved_rows(file, matching, task_file)
+    samples = judge_predictions(file, matching, task_file)
     if matching.missing:
         consequence = "count as wrong" if options.missing_rows == "wrong" else "are left out"
         remarks.append(

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 import rows_with_images
 import tiny_models
-from demo_runs import estimates, evaluate
+from commands import done
+from demo_runs import evaluate
 from tasks_without_harness import accepted_data
 
 from figlang_tasks.benchmarks.columbus import rows, tasks
@@ -23,6 +24,7 @@ from figlang_tasks.core.benchmark import parse_request
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.request import Request
+from figlang_tasks.results import runs
 from figlang_tasks.scoring import evaluate as evaluate_records
 from figlang_tasks.scoring import process_results
 
@@ -181,15 +183,14 @@ def test_the_counts_and_every_prompt_of_the_release(shared_file: Path, released:
 def test_table_2_from_released_outputs(
     released: Path, model: str, text: str, icon: str, tmp_path: Path
 ) -> None:
-    samples = runpy.run_path(str(EXAMPLE / "convert.py"))["samples"](
-        released / "rows" / f"rows_{model}.json"
+    convert = runpy.run_path(str(EXAMPLE / "convert.py"))["convert"]
+    outputs = tmp_path / "outputs.jsonl"
+    outputs.write_text(convert(released / "rows" / f"rows_{model}.json"))
+    done("score", outputs, "--task", EXAMPLE / "columbus_released.yaml", "-o", tmp_path / "scored")
+    accuracies = (
+        runs.read(str(tmp_path / "scored")).tasks["columbus_released"].reported["acc_official"]
     )
-    (tmp_path / "samples_columbus_released.jsonl").write_text(samples)
-    results = evaluate(
-        "columbus_released", "figlang_replay", f"samples={tmp_path}", include_path=str(EXAMPLE)
-    )
-    found = estimates(results, "columbus_released")
-    shares = [Decimal(100 * found[f"acc_official_{kind}"].value) for kind in ("text", "icon")]
+    shares = [Decimal(100 * accuracies[kind].value) for kind in ("text", "icon")]
     assert [str(share.quantize(Decimal("0.1"), ROUND_HALF_UP)) for share in shares] == [text, icon]
 
 

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import demo_runs
 import numpy as np
 import pytest
 import tiny_models
+from commands import done, figlang
 from PIL import Image
 from rows_with_images import metaclue_row, write_metaclue
 from tasks_without_harness import measures_of
@@ -23,8 +23,10 @@ from figlang_tasks.core import notes
 from figlang_tasks.core.request import Request
 from figlang_tasks.metrics import generated_images
 from figlang_tasks.metrics.generated_images import Similarity
+from figlang_tasks.results import runs
 from figlang_tasks.scoring import Estimate, evaluate, process_results
 from figlang_tasks.scoring.task import Document
+from figlang_tasks.scoring.task_file import TaskFile
 
 MINI = "figlang_mini_metaclue"
 
@@ -141,8 +143,8 @@ class GeneratedRun(NamedTuple):
     """A run whose pictures come from another program.
 
     Attributes:
-        prompts: the prompts in the samples of a baseline.
-        estimates: the estimates of the run that replays the samples, by metric.
+        prompts: the prompts of the task.
+        estimates: the estimates of the run that `figlang score` writes, by metric.
         similarity: the CLIP similarity of the pictures with their prompts.
     """
 
@@ -153,35 +155,33 @@ class GeneratedRun(NamedTuple):
 
 @pytest.fixture
 def generated_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny_clip: Path) -> GeneratedRun:
-    """A run as the card has it: a folder of pictures replaces the answers of a baseline."""
+    """A run as the card has it: a table of ids and paths, beside a folder with the pictures."""
     weights_name = generated_images.CLIP_MODEL.rpartition("/")[2]
     (tmp_path / weights_name).symlink_to(tiny_clip)
     monkeypatch.setenv("FIGLANG_WEIGHTS_DIR", str(tmp_path))
-    task = f"{MINI}_generate"
-    saved = tmp_path / "prompts"
-    demo_runs.evaluate(task, "figlang_majority", saved=saved, log_samples=True, limit=5)
-    (samples_path,) = saved.rglob(f"*_samples_{task}.jsonl")
-    samples = [json.loads(line) for line in samples_path.read_text().splitlines()]
-    prompts = [sample["sample"]["prompt"] for sample in samples]
-
-    made_folder = tmp_path / "made"
-    made_folder.mkdir()
+    documents = first_documents(5)
+    made_folder = tmp_path / "work" / "made"
+    made_folder.mkdir(parents=True)
     pictures: list[Image.Image] = []
-    for number in range(5):
+    lines = ["id,output"]
+    for number, document in enumerate(documents):
         pictures.append(Image.new("RGB", (16, 16), (50 * number, 0, 200)))
-    for sample in samples:
-        number = sample["doc_id"]
-        pictures[number].save(made_folder / f"{number:04}.png")
-        sample["filtered_resps"] = [str(made_folder)]
-        sample["resps"] = [str(made_folder)]
-    samples_path.write_text("".join(f"{json.dumps(sample)}\n" for sample in samples))
+        pictures[-1].save(made_folder / f"picture of {number}.png")
+        lines.append(f"{document['id']},made/picture of {number}.png")
+    table = made_folder.parent / "pictures.csv"
+    table.write_text("\n".join(lines))
 
-    results = demo_runs.evaluate(task, "figlang_replay", f"samples={saved}", limit=5)
+    scored = tmp_path / "scored"
+    done("score", table, "--task", f"{MINI}_generate", "--partial", "-o", scored)
+    reported = runs.read(str(scored)).tasks[f"{MINI}_generate"].reported
+    estimates = {metric: scopes["all"] for metric, scopes in reported.items()}
+    task_file = TaskFile.read(f"{MINI}_generate")
+    prompts = [task_file.prompt(document) for document in documents]
     similarity = generated_images.clip_similarity(pictures, prompts, str(tiny_clip))
-    return GeneratedRun(prompts, demo_runs.estimates(results, task), similarity)
+    return GeneratedRun(prompts, estimates, similarity)
 
 
-def test_pictures_of_any_generator_are_scored_as_saved_answers(
+def test_pictures_of_any_generator_are_scored_from_a_table_of_paths(
     generated_run: GeneratedRun,
 ) -> None:
     metaphor = rows.load(MINI, "generate")[1]
@@ -199,3 +199,34 @@ def test_pictures_of_any_generator_are_scored_as_saved_answers(
     assert low is not None and high is not None
     assert low <= expected.value <= high
     assert stderr == pytest.approx(np.std(expected.per_image, ddof=1) / np.sqrt(5), rel=0.1)
+
+
+@pytest.mark.parametrize("output", ["../secret.png", "/etc/passwd", "link/secret.png"])
+def test_a_table_opens_no_picture_outside_of_its_folder(output: str, tmp_path: Path) -> None:
+    Image.new("RGB", (8, 8)).save(tmp_path / "secret.png")
+    folder = tmp_path / "work"
+    folder.mkdir()
+    (folder / "link").symlink_to(tmp_path)
+    table = folder / "pictures.csv"
+    table.write_text(f"id,output\n{first_documents(1)[0]['id']},{output}\n")
+    result = figlang("score", table, "--task", f"{MINI}_generate", "--partial")
+    assert result.exit_code == 1
+    assert (
+        f"pictures.csv, line 2: the picture {output} does not lie below {folder}" in result.stderr
+    )
+
+
+@pytest.mark.parametrize("output", ["An advertisement.", '{"images": []}', "x" * 5000, "a\0b"])
+def test_an_output_that_names_no_picture_has_none(output: str, tmp_path: Path) -> None:
+    Image.new("RGB", (8, 8)).save(tmp_path / "0000.png")  # is of the row if a folder is named
+    lines = [
+        json.dumps({"id": document["id"], "output": output}) for document in first_documents(2)
+    ]
+    table = tmp_path / "pictures.jsonl"
+    table.write_text("\n".join(lines))
+    result = figlang(
+        "score", table, "--task", f"{MINI}_generate", "--partial", "-o", tmp_path / "scored"
+    )
+    assert result.exit_code == 1, "a mean of no pictures is no value"
+    reported = runs.read(str(tmp_path / "scored")).tasks[f"{MINI}_generate"].reported
+    assert reported["image_rate"]["all"].value == 0
