@@ -245,9 +245,9 @@ def samples_of_the_demo_model(force_simple: bool) -> dict[str, list[dict[str, An
         force_simple: whether prompts go to the model as text, not as a chat.
     """
     rankings = [name for name in IN_WORDS if "irfl_retrieve" in name]
-    others = [name for name in IN_WORDS if "irfl_retrieve" not in name]
+    other_tasks = [name for name in IN_WORDS if "irfl_retrieve" not in name]
     samples_by_task: dict[str, list[dict[str, Any]]] = {}
-    for limit, names in ((4, others), (6, rankings)):  # 6: a limit has to leave a whole row
+    for limit, names in ((4, other_tasks), (6, rankings)):  # 6: a limit has to leave a whole row
         run = demo_runs.evaluate(
             names,
             "llava_hf",

@@ -136,6 +136,7 @@ class EncoderRun(NamedTuple):
 
 @pytest.fixture(scope="module")
 def encoder_run(written_tables: Path, tmp_path_factory: pytest.TempPathFactory) -> EncoderRun:
+    """The run, which is handed in once."""
     folder = tmp_path_factory.mktemp("encoder")
     arguments = f"pretrained={tiny_models.write_encoder('clip', folder / 'clip')},device=cpu"
     archive = folder / "a.zip"

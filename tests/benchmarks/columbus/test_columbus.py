@@ -121,6 +121,7 @@ class Layouts(NamedTuple):
 
 @pytest.fixture(scope="module")
 def layouts(tmp_path_factory: pytest.TempPathFactory) -> Layouts:
+    """A release that is written in both layouts, with its rows in opposite orders."""
     hub_dir = tmp_path_factory.mktemp("hub")
     hub_rows = rows_with_images.columbus_rows(1005)
     # The hub may have options and right answers in these forms too.
