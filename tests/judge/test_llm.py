@@ -17,7 +17,7 @@ from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.prompting import prompt_hash
 from figlang_tasks.judge import sheet
 from figlang_tasks.judge.agree import agree, text
-from figlang_tasks.judge.llm import fill, read_answer
+from figlang_tasks.judge.llm import FilledSheet, fill, read_answer
 
 KEY = key_of(["one", "two"], [1, 0, 1])
 OPTIONS: dict[str, Any] = {"model": JUDGE_MODEL, "concurrency": 2, "max_tokens": 64}
@@ -99,7 +99,7 @@ class Filled:
 
     blank: Path
     output: Path
-    report: dict[str, Any]
+    report: FilledSheet
     pictures: list[int]
     settings: dict[str, Any]
 
