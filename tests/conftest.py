@@ -14,6 +14,7 @@ import pytest
 import typer.testing
 from hub_server import ask_the_hub_at_once
 from hypothesis import HealthCheck, settings
+from log_messages import logged_warnings
 
 # Before torch is imported, here and in child processes: models this small are several times quicker
 # on one thread.
@@ -135,11 +136,5 @@ def shared_file(request: pytest.FixtureRequest) -> Path:
 @pytest.fixture
 def warnings_of_loguru() -> Iterator[list[str]]:
     """The messages of level WARNING and above that are logged during the test."""
-    from loguru import logger
-
-    messages: list[str] = []
-    handler = logger.add(
-        lambda message: messages.append(message.record["message"]), level="WARNING"
-    )
-    yield messages
-    logger.remove(handler)
+    with logged_warnings() as messages:
+        yield messages

@@ -23,38 +23,44 @@ INSTALLER = {"pip", "setuptools"}  # of each new environment
 HARNESSES = ("lmms_eval", "lm_eval")
 
 
-def needed(root: str) -> set[str]:
-    """The packages that a distribution asks for, itself or through others, by their canonical
-    names.
-    """
-    pending, seen = [(root, "")], set()
+def required_packages(root: str) -> set[str]:
+    """The canonical names of a distribution and of all that it requires, directly or not."""
+    pending = [(root, "")]  # a name and one of its extras; "" is the package without extras
+    visited: set[tuple[str, str]] = set()
     while pending:
-        name, extra = wanted = pending.pop()
-        if wanted in seen:
+        name, extra = pending.pop()
+        if (name, extra) in visited:
             continue
-        seen.add(wanted)
+        visited.add((name, extra))
         try:
             lines = distribution(name).requires or []
         except PackageNotFoundError:  # `pip check` says so if it must be there
             continue
         for requirement in map(Requirement, lines):
             if requirement.marker is None or requirement.marker.evaluate({"extra": extra}):
-                pending += [
-                    (canonicalize_name(requirement.name), each)
-                    for each in ("", *requirement.extras)
-                ]
-    return {name for name, _ in seen}
+                required_name = canonicalize_name(requirement.name)
+                pending.append((required_name, ""))
+                pending += [(required_name, required) for required in requirement.extras]
+    return {name for name, _ in visited}
+
+
+def surplus_packages(root: str) -> list[str]:
+    """The packages of the environment that a distribution does not require, sorted."""
+    installed = {canonicalize_name(package.name) for package in distributions()}
+    return sorted(installed - required_packages(root) - INSTALLER)
 
 
 def check(name: str) -> None:
-    """End with a message if anything is wrong."""
+    """End with a message if anything is wrong with an installed distribution."""
     module = name.replace("-", "_")
     package = importlib.import_module(module)
     files = distribution(name).files or []
-    top = {Path(str(file)).parts[0] for file in files}
-    if unexpected := {
-        name for name in top if name not in {module, ".."} and not name.endswith(".dist-info")
-    }:
+    unexpected: set[str] = set()
+    for file in files:
+        top = Path(str(file)).parts[0]
+        if top not in {module, ".."} and not top.endswith(".dist-info"):
+            unexpected.add(top)
+    if unexpected:
         sys.exit(f"the wheel puts {sorted(unexpected)} at the top of site-packages")
     folder = Path(str(package.__file__)).parent
     if not (folder / "py.typed").is_file():
@@ -68,8 +74,10 @@ def check(name: str) -> None:
                     " installed package"
                 )
         module += ".metrics"
-    elif found := [harness for harness in HARNESSES if importlib.util.find_spec(harness)]:
-        sys.exit(f"{found} are here: {name} is to be checked without a harness")
+    else:
+        harnesses = [harness for harness in HARNESSES if importlib.util.find_spec(harness)]
+        if harnesses:
+            sys.exit(f"{harnesses} are here: {name} is to be checked without a harness")
 
     # Only now known to be the installed one
     metrics = importlib.import_module(f"{module}.classification")
@@ -80,12 +88,6 @@ def check(name: str) -> None:
 
 if __name__ == "__main__":
     if sys.argv[2:] == ["--surplus"]:
-        print(
-            *sorted(
-                {canonicalize_name(each.name) for each in distributions()}
-                - needed(sys.argv[1])
-                - INSTALLER
-            )
-        )
+        print(*surplus_packages(sys.argv[1]))
     else:
         check(sys.argv[1])

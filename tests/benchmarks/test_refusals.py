@@ -1,4 +1,5 @@
-"""A run takes faulty data or options, or does not say what is wrong with them, if this fails.
+"""What a run refuses: if this fails, it takes faulty data or options, or does not say what is wrong
+with them.
 
 The faults of a benchmark are in ``NAME/faults.yaml``. Its head says:
 
@@ -10,7 +11,7 @@ The faults of a benchmark are in ``NAME/faults.yaml``. Its head says:
   data without faults;
 - ``faults``: a list; each key of a fault may also stand in the head, for those that do not have it.
 
-A fault says what is changed in the valid data, what is asked for, and which words the message must
+A fault says what is changed in the valid data, what is requested, and which words the message must
 have:
 
 - ``with``: the arguments of the function in ``support``, for data of another kind;
@@ -25,7 +26,7 @@ have:
   a link is there;
 - ``request``: the keys of ``dataset_name``; with ``options``, those of the task are checked too;
 - ``says``: words of the message, or a list of words;
-- ``part: true``: other tasks can run, so that the check lists no fault but a remark.
+- ``part: true``: other tasks can run, so that the check lists a warning and no fault.
 """
 
 from __future__ import annotations
@@ -58,11 +59,18 @@ Rows = list[dict[str, Any]]
 
 
 def head(name: str) -> dict[str, Any]:
+    """The file ``faults.yaml`` of a benchmark."""
     return dict(yaml.safe_load((HERE / name / "faults.yaml").read_text(encoding="utf-8")))
 
 
+def faults_of(name: str) -> list[dict[str, Any]]:
+    """The faults of a benchmark, each with the keys of the head that it does not have itself."""
+    common = head(name)
+    return [{**common, **fault} for fault in common["faults"]]
+
+
 NAMES = sorted(path.parent.name for path in HERE.glob("*/faults.yaml"))
-FAULTS = [(name, {**head(name), **fault}) for name in NAMES for fault in head(name)["faults"]]
+FAULTS = [(name, fault) for name in NAMES for fault in faults_of(name)]
 
 
 @pytest.fixture(scope="session")
@@ -110,11 +118,11 @@ def written(
     """A copy of valid data, where runs look for it."""
 
     def copy(fault: dict[str, Any]) -> Path:
-        monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path / "data"))
-        return (
-            Path(shutil.copytree(valid(fault), tmp_path / "data", copy_function=os.link))
-            / fault["dataset"]
-        )
+        """The folder of the dataset; its files are links to the valid ones."""
+        data_dir = tmp_path / "data"
+        monkeypatch.setenv("FIGLANG_DATA_DIR", str(data_dir))
+        shutil.copytree(valid(fault), data_dir, copy_function=os.link)
+        return data_dir / str(fault["dataset"])
 
     return copy
 
@@ -126,12 +134,13 @@ def test_a_fault_is_named(name: str, fault: dict[str, Any], written: Callable[..
     folder = written(fault)
     if CHANGES & fault.keys():
         change(folder, fault)
-    with pytest.raises(FigLangError) as told:
+    with pytest.raises(FigLangError) as raised:
         run(benchmarks()[name], fault)
-    message = str(told.value)
-    for words in [fault["says"]] if isinstance(fault["says"], str) else fault["says"]:
+    message = str(raised.value)
+    expected_words = [fault["says"]] if isinstance(fault["says"], str) else fault["says"]
+    for words in expected_words:
         assert words in message
-    assert isinstance(told.value, PartMissing) == fault.get("part", False)
+    assert isinstance(raised.value, PartMissing) == fault.get("part", False)
     message.encode("utf-8")  # it can be printed
 
 
@@ -142,9 +151,8 @@ def test_every_benchmark_refuses_placeholders_of_pictures(name: str) -> None:
         f"{file} is missing: write the faults of rows that a run must refuse into it, as in"
         " examples/emblems"
     )
-    assert any(
-        "must not contain <image>" in str(fault["says"]) for fault in head(name)["faults"]
-    ), (
+    messages = [str(fault["says"]) for fault in head(name)["faults"]]
+    assert any("must not contain <image>" in message for message in messages), (
         f"{file} puts no <image> into a text of a row: models would take it for a picture, so that"
         " the loader must refuse it (row_files.text does)"
     )
@@ -154,19 +162,19 @@ def test_every_benchmark_refuses_placeholders_of_pictures(name: str) -> None:
 def test_the_check_passes_valid_data_and_finds_what_a_run_refuses(
     name: str, written: Callable[..., Path]
 ) -> None:
-    given = head(name)
-    folder = written(given)
+    folder = written(head(name))
     lines, faults = check_data(benchmarks()[name])
     assert (faults, lines[-1]) == ([], "no faults")
-    first = next(
-        each for each in ({**given, **fault} for fault in given["faults"]) if "set" in each
-    )
-    change(folder, first)
+
+    first_faulty_cell = next(fault for fault in faults_of(name) if "set" in fault)
+    change(folder, first_faulty_cell)
     lines, faults = check_data(benchmarks()[name])
-    assert any(first["says"] in fault for fault in faults) and lines[-1].endswith(" fault(s)")
+    assert any(first_faulty_cell["says"] in fault for fault in faults)
+    assert lines[-1].endswith(" fault(s)")
 
 
 def run(benchmark: Benchmark, fault: dict[str, Any]) -> None:
+    """Load the data that a fault requests, or check a task with its options."""
     request = Request.of(fault["dataset"], **fault.get("request", {}))
     if "options" not in fault:
         benchmark.documents(request, check_images=True)
@@ -204,62 +212,79 @@ def changed(suffix: str, content: bytes, fault: dict[str, Any]) -> bytes:
     """The table with other rows, in the same format."""
     rows, write = FORMATS[suffix](content)
     rows = rows[: fault.get("rows")]
-    for row in rows[fault["row"] - 1 : fault["row"]] if fault.get("row") else rows:
-        for field, value in fault.get("set", {}).items():
-            *inside, last = [int(key) if key.isdigit() else key for key in field.split(".")]
-            cell: Any = row
-            for key in inside:
-                cell = cell[key]
-            cell[last] = value
+    changed_rows = rows
+    if fault.get("row"):
+        changed_rows = rows[fault["row"] - 1 : fault["row"]]
+    for row in changed_rows:
+        for path, value in fault.get("set", {}).items():
+            set_value(row, path, value)
         for field in fault.get("without", ()):
             del row[field]
     return write(rows)
 
 
+def set_value(row: dict[str, Any], path: str, value: Any) -> None:
+    """Write a value into a field of a row, or inside one: ``a.0.b``."""
+    *outer_keys, last_key = [int(key) if key.isdigit() else key for key in path.split(".")]
+    cell: Any = row
+    for key in outer_keys:
+        cell = cell[key]
+    cell[last_key] = value
+
+
 Format = tuple[Rows, Callable[[Rows], bytes]]
+"""The rows of a file, and what writes rows in its format."""
 
 
 def json_lines(content: bytes) -> Format:
-    rows = [json.loads(line) for line in content.decode().splitlines()]
-    return rows, lambda rows: "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+    def write(rows: Rows) -> bytes:
+        return "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+
+    return [json.loads(line) for line in content.decode().splitlines()], write
 
 
 def json_list(content: bytes) -> Format:
-    return json.loads(content), lambda rows: json.dumps(rows).encode()
+    def write(rows: Rows) -> bytes:
+        return json.dumps(rows).encode()
+
+    return json.loads(content), write
 
 
-def separated(delimiter: str) -> Callable[[bytes], Format]:
-    def read(content: bytes) -> Format:
-        table: Any = pandas.read_csv(
-            io.BytesIO(content), sep=delimiter, dtype=str, keep_default_na=False
-        )
+def csv_file(content: bytes) -> Format:
+    return separated(content, ",")
 
-        def write(rows: Rows) -> bytes:
-            columns = rows[0] if rows else table.columns
-            return (
-                pandas.DataFrame(rows, columns=list(columns))
-                .to_csv(sep=delimiter, index=False)
-                .encode()
-            )
 
-        return table.to_dict("records"), write
+def tsv_file(content: bytes) -> Format:
+    return separated(content, "\t")
 
-    return read
+
+def separated(content: bytes, delimiter: str) -> Format:
+    """The rows of a CSV or TSV file, whose cells are texts."""
+    table: Any = pandas.read_csv(
+        io.BytesIO(content), sep=delimiter, dtype=str, keep_default_na=False
+    )
+
+    def write(rows: Rows) -> bytes:
+        columns = list(rows[0] if rows else table.columns)
+        text = pandas.DataFrame(rows, columns=columns).to_csv(sep=delimiter, index=False)
+        return text.encode()
+
+    return table.to_dict("records"), write
 
 
 def parquet(content: bytes) -> Format:
+    """The rows of a Parquet file, which keeps its schema as far as the changed rows allow it."""
     table = pq.read_table(io.BytesIO(content))
 
     def write(rows: Rows) -> bytes:
-        file = io.BytesIO()
-        schema = pa.schema(
-            [column for column in table.schema if column.name in rows[0]], table.schema.metadata
-        )
+        columns = [column for column in table.schema if column.name in rows[0]]
+        schema = pa.schema(columns, table.schema.metadata)
         try:
-            made = pa.Table.from_pylist(rows, schema=schema)
+            changed_table = pa.Table.from_pylist(rows, schema=schema)
         except (pa.ArrowInvalid, pa.ArrowTypeError):  # a column is of another type
-            made = pa.Table.from_pylist(rows)
-        pq.write_table(made, file)
+            changed_table = pa.Table.from_pylist(rows)
+        file = io.BytesIO()
+        pq.write_table(changed_table, file)
         return file.getvalue()
 
     return table.to_pylist(), write
@@ -268,7 +293,7 @@ def parquet(content: bytes) -> Format:
 FORMATS: dict[str, Callable[[bytes], Format]] = {
     ".jsonl": json_lines,
     ".json": json_list,
-    ".csv": separated(","),
-    ".tsv": separated("\t"),
+    ".csv": csv_file,
+    ".tsv": tsv_file,
     ".parquet": parquet,
 }

@@ -23,10 +23,17 @@ MINI = ("--task", "figlang_mini", "--resamples", "200")
 compare = partial(commands.figlang, "compare")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def both() -> tuple[str, str]:
     """Two named runs, of which the second is better."""
     return f"weak={demo_runs.weak_run()}", f"strong={demo_runs.strong_run()}"
+
+
+@pytest.fixture(scope="module")
+def f1_and_muse(both: tuple[str, str]) -> str:
+    """The output of a comparison by F1@60 in all scopes and by the accuracy of MuSE alone."""
+    output: str = compare(*both, *MINI, "--metric", "f1@60", "--metric", "acc_muse").stdout
+    return output
 
 
 def only_file(folder: Path, pattern: str) -> Path:
@@ -64,14 +71,15 @@ def test_all_metrics_with_all_parts_can_be_tested(both: tuple[str, str]) -> None
     assert [difference["p_holm"] for difference in differences] == holm(p_values)
 
 
-def test_tables_say_what_is_better_and_how_sure_that_is(both: tuple[str, str]) -> None:
-    output = compare(*both, *MINI, "--metric", "f1@60", "--metric", "acc_muse").stdout
-    assert "## figlang_mini\n" in output
-    assert "\n\nstrong against weak\n\n" in output
-    assert "|---------|------" in output, "words stand at the left"
-    assert "| MuSE  " in output
+def test_tables_have_headings_and_the_printed_names_of_scopes(f1_and_muse: str) -> None:
+    assert "## figlang_mini\n" in f1_and_muse
+    assert "\n\nstrong against weak\n\n" in f1_and_muse
+    assert "|---------|------" in f1_and_muse, "words stand at the left"
+    assert "| MuSE  " in f1_and_muse
 
-    rows = cells(output)
+
+def test_the_better_value_is_bold(f1_and_muse: str) -> None:
+    rows = cells(f1_and_muse)
     assert rows[0] == ["", "n", "f1@60 ↑"]
     weak_row, strong_row = rows[2:4]
     assert weak_row[:2] == ["weak", "76"]
@@ -79,7 +87,9 @@ def test_tables_say_what_is_better_and_how_sure_that_is(both: tuple[str, str]) -
     assert strong_row[2].startswith("**"), "the best is bold"
     assert not weak_row[2].startswith("**")
 
-    differences = rows[6:]
+
+def test_a_difference_is_that_of_the_values_beside_it(f1_and_muse: str) -> None:
+    differences = cells(f1_and_muse)[6:]
     assert len(differences) == 1 + 6 + 1, "all rows, each scope; the scope that was named"
     overall = differences[0]
     assert overall[:3] == ["f1@60 ↑", "all", "76"]
@@ -90,7 +100,10 @@ def test_tables_say_what_is_better_and_how_sure_that_is(both: tuple[str, str]) -
     assert strong_value - weak_value == pytest.approx(difference, abs=0.11)
     assert difference > 0
 
-    *_, explanation, verdict = output.rstrip().split("\n\n")
+
+def test_the_verdict_repeats_the_difference_and_p_of_all_rows(f1_and_muse: str) -> None:
+    overall = cells(f1_and_muse)[6]
+    *_, explanation, verdict = f1_and_muse.rstrip().split("\n\n")
     assert explanation.endswith("p Holm: adjusted for all tests (8); * below 0.05.")
     p = overall[8].rstrip("*")
     assert verdict == (

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import commands
 import flute_rows
@@ -113,35 +114,67 @@ def add_contests(server: HubServer, folder: Path) -> None:
     server.add_repo(str(CONTESTS.repository), files, commit=CONTESTS.revision)
 
 
-def test_open_data_is_downloaded_and_a_failure_stops_no_other_download(tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    (tmp_path / "FLUTE").mkdir()
-    (tmp_path / "FLUTE" / "train.jsonl").write_text('{"id": 1}\n')  # columns are missing
-    with HubServer() as server:
-        commit = server.add_repo("lampent/IRFL", irfl_release.write_valid_irfl(tmp_path))
-        add_contests(server, tmp_path / "contests")
-        server.add_repo("ColumbiaNLP/FLUTE", tmp_path / "FLUTE")
-        ended = figlang_with_hub(server, home, "data", "prefetch")
-        assert ended.returncode == 1
-        flute_messages = []
-        for line in ended.stderr.splitlines():
-            if line.startswith("figlang: flute: "):
-                flute_messages.append(line)
-        (message,) = flute_messages
-        assert "train.jsonl" in message
-        assert "premise, hypothesis" in message
-        assert "irfl: IRFL, simile-retrieval-task: 142 rows: " in ended.stdout
-        assert f"(revision {commit})" in ended.stdout
-        line_by_name = {line.partition(":")[0]: line for line in ended.stdout.splitlines()}
-        assert f"(revision {CONTESTS.revision})" in line_by_name["nykms"]
-        assert "V-FLUTE" not in str([request.path for request in server.requests])
+class Prefetched(NamedTuple):
+    """A home with all open data of a server, which has stopped, but for FLUTE, which is faulty.
 
-    # The server has stopped. What was downloaded is all that a run needs.
+    Attributes:
+        home: the home folder of the command.
+        server: the server; it has stopped.
+        requested_paths: what was requested of the server.
+        irfl_commit: the commit of IRFL on the server.
+        ended: the command that downloaded the data.
+    """
+
+    home: Path
+    server: HubServer
+    requested_paths: list[str]
+    irfl_commit: str
+    ended: subprocess.CompletedProcess[str]
+
+
+@pytest.fixture(scope="module")
+def prefetched(tmp_path_factory: pytest.TempPathFactory) -> Prefetched:
+    """What ``figlang data prefetch`` leaves where one of the datasets lacks columns."""
+    folder = tmp_path_factory.mktemp("prefetched")
+    (folder / "FLUTE").mkdir()
+    (folder / "FLUTE" / "train.jsonl").write_text('{"id": 1}\n')  # columns are missing
+    with HubServer() as server:
+        commit = server.add_repo("lampent/IRFL", irfl_release.write_valid_irfl(folder))
+        add_contests(server, folder / "contests")
+        server.add_repo("ColumbiaNLP/FLUTE", folder / "FLUTE")
+        ended = figlang_with_hub(server, folder / "home", "data", "prefetch")
+        requested_paths = [request.path for request in server.requests]
+    return Prefetched(folder / "home", server, requested_paths, commit, ended)
+
+
+def test_faulty_data_stops_no_other_download(prefetched: Prefetched) -> None:
+    ended = prefetched.ended
+    assert ended.returncode == 1
+    flute_messages = []
+    for line in ended.stderr.splitlines():
+        if line.startswith("figlang: flute: "):
+            flute_messages.append(line)
+    (message,) = flute_messages
+    assert "train.jsonl" in message
+    assert "premise, hypothesis" in message
+    assert "irfl: IRFL, simile-retrieval-task: 142 rows: " in ended.stdout
+    assert f"(revision {prefetched.irfl_commit})" in ended.stdout
+    line_by_name = {line.partition(":")[0]: line for line in ended.stdout.splitlines()}
+    assert f"(revision {CONTESTS.revision})" in line_by_name["nykms"]
+
+
+def test_gated_data_is_not_downloaded_with_open_data(prefetched: Prefetched) -> None:
+    assert "V-FLUTE" not in str(prefetched.requested_paths)
+
+
+def test_what_was_downloaded_is_all_that_a_run_needs(prefetched: Prefetched) -> None:
+    home = prefetched.home
+    server = prefetched.server
     offline = {"HF_HUB_OFFLINE": "1"}
     ended = figlang_with_hub(server, home, "data", "prefetch", "irfl", "nykms", **offline)
     assert ended.returncode == 0, ended.stderr
     ended = figlang_with_hub(server, home, "doctor", "hub", **offline)
-    assert f"IRFL: downloaded, commit {commit[:12]}" in ended.stdout
+    assert f"IRFL: downloaded, commit {prefetched.irfl_commit[:12]}" in ended.stdout
     ended = figlang_with_hub(server, home, "data", "check", "irfl")
     assert ended.returncode == 0
     lines = ended.stdout.splitlines()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from functools import partial
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 import warm
 from hub_server import HubServer
 from saved_runs import sample_lines, write_run
+from typer.testing import Result
 
 from figlang_tasks import mini
 
@@ -26,9 +28,15 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_run(path, {task: sample_lines(task, 12) for task in TASKS})
 
 
-def test_a_report_is_written(run: Path, tmp_path: Path) -> None:
-    output = tmp_path / "mine.html"
-    result = figlang(f"tuned={run}", "-o", output, "--title", "First <try> \udc00")
+@pytest.fixture(scope="module")
+def report(run: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
+    """A report of the run with a title and all its pictures, and the result of the command."""
+    output = tmp_path_factory.mktemp("report") / "mine.html"
+    return output, figlang(f"tuned={run}", "-o", output, "--title", "First <try> \udc00")
+
+
+def test_a_report_is_one_file_with_title_name_and_pictures(report: tuple[Path, Result]) -> None:
+    output, result = report
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith(f"written: {output} (24 samples, ")
     assert "MB)" in result.stdout
@@ -36,8 +44,14 @@ def test_a_report_is_written(run: Path, tmp_path: Path) -> None:
     assert "<title>First &lt;try&gt; ?</title>" in html
     assert "tuned" in html
     assert "data:image/webp;base64," in html
-    assert list(tmp_path.iterdir()) == [output]
+    assert list(output.parent.iterdir()) == [output]
 
+
+def test_a_report_is_replaced_by_a_smaller_one_that_says_what_it_leaves_out(
+    run: Path, report: tuple[Path, Result], tmp_path: Path
+) -> None:
+    output = tmp_path / "mine.html"
+    shutil.copyfile(report[0], output)
     result = figlang(run, "-o", output, "--no-images", "--max-samples", "10")
     assert result.stdout.startswith(f"written: {output} (10 samples, 0 pictures, "), (
         "a report is replaced"

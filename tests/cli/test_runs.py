@@ -10,6 +10,7 @@ from pathlib import Path
 import commands
 import pytest
 from demo_runs import evaluate
+from typer.testing import Result
 
 TASK = "figlang_mini_irfl_match_idiom"
 
@@ -34,16 +35,39 @@ def results_file(run: Path) -> Path:
     return path
 
 
-def test_runs_are_listed_and_the_damaged_one_is_named(folder: Path) -> None:
-    result = figlang(folder)
-    assert result.exit_code == 1
-    assert result.stderr.startswith(f"figlang: {results_file(folder / 'damaged')}: ")
-    assert result.stderr.count("\n") == 1
-    *_, partial_row, whole_row = commands.cells(result.stdout)
+@pytest.fixture(scope="module")
+def listed(folder: Path) -> Result:
+    """The result of the command for the folder."""
+    return figlang(folder)
+
+
+@pytest.fixture(scope="module")
+def listed_rows(listed: Result) -> tuple[list[str], list[str]]:
+    """The cells that the command prints of the partial run and of the whole one."""
+    *_, partial_row, whole_row = commands.cells(listed.stdout)
+    return partial_row, whole_row
+
+
+def test_a_damaged_run_is_named_in_one_line(folder: Path, listed: Result) -> None:
+    assert listed.exit_code == 1
+    assert listed.stderr.startswith(f"figlang: {results_file(folder / 'damaged')}: ")
+    assert listed.stderr.count("\n") == 1
+
+
+def test_each_run_has_a_row_with_its_model_task_and_metric(
+    listed_rows: tuple[list[str], list[str]],
+) -> None:
+    partial_row, whole_row = listed_rows
     assert "/partial" in partial_row[0]
     assert "/whole" in whole_row[0]
     assert partial_row[1:4] == ["figlang_random", TASK, "acc"]
     assert whole_row[1:4] == ["figlang_random", TASK, "acc"]
+
+
+def test_a_row_has_value_number_of_rows_and_date_and_says_whether_it_is_whole(
+    listed_rows: tuple[list[str], list[str]],
+) -> None:
+    partial_row, whole_row = listed_rows
     assert re.fullmatch(r"\d+\.\d \[\d+\.\d, \d+\.\d\]", whole_row[4])
     assert partial_row[5] == "8"
     assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d", whole_row[6])

@@ -5,6 +5,7 @@ too).
 from __future__ import annotations
 
 import re
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -21,11 +22,11 @@ LANGUAGES = {"sh", "python", "yaml", "toml", "json", "jinja", "text", "bibtex", 
 
 
 def anchor(heading: str) -> str:
-    """As GitHub makes it."""
+    """The anchor that GitHub makes of a heading, e.g. "The `vflute` tasks": "the-vflute-tasks"."""
     return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=attrgetter("name"))
 def test_links_and_files_lead_somewhere(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     links = re.findall(r"\]\(([^)\s]+)\)", prose(text)) + re.findall(r'src="([^"]+)"', text)
@@ -33,7 +34,9 @@ def test_links_and_files_lead_somewhere(path: Path) -> None:
         if "://" in link or link == "../../issues":  # a page of the site that hosts the repository
             continue
         name, _, part = link.partition("#")
-        target = path.parent / name if name else path
+        target = path
+        if name:
+            target = path.parent / name
         assert target.exists(), link
         if part:
             headings = re.findall(r"^#+ (.+)$", target.read_text(encoding="utf-8"), re.MULTILINE)

@@ -10,6 +10,7 @@ import re
 import shlex
 from collections.abc import Iterator
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
@@ -61,11 +62,13 @@ class Line(NamedTuple):
 
     @property
     def words(self) -> list[str]:
-        """Of the command itself, without variables before it and redirections behind it."""
+        """The words of the command, without variables before it and redirections behind it."""
         words = shlex.split(self.text, comments=True)
         while words and re.match(r"[A-Z_]+=", words[0]):
             words.pop(0)
-        return words[: words.index(">")] if ">" in words else words
+        if ">" in words:
+            return words[: words.index(">")]
+        return words
 
 
 def scripts(path: Path) -> Iterator[list[Line]]:
@@ -77,22 +80,26 @@ def scripts(path: Path) -> Iterator[list[Line]]:
 
 
 def commands(path: Path) -> list[Line]:
-    """Those of blocks, and those that prose names in passing: ``figlang data check metaclue``."""
+    """The commands of a document: in blocks, and within its prose, e.g. ``figlang data check``."""
+    lines: list[Line] = []
+    for script in scripts(path):
+        lines += [line for line in script if line.words]
     text = prose(path.read_text(encoding="utf-8"))
-    inline = re.findall(rf"`((?:[A-Z_]+=\S+ )*(?:{'|'.join(PROGRAMS)}) [^`]+)`", text)
-    lines = [line for script in scripts(path) for line in script if line.words]
-    return lines + [Line(path.name, " ".join(each.split())) for each in inline]
+    for command in re.findall(rf"`((?:[A-Z_]+=\S+ )*(?:{'|'.join(PROGRAMS)}) [^`]+)`", text):
+        lines.append(Line(path.name, " ".join(command.split())))
+    return lines
 
 
 @cache
 def model_classes() -> set[str]:
-    ours = {manifest.model_id for manifest in models.manifests()}
-    return (
-        ours | set(lmms_eval.models.list_available_models(include_aliases=True)) | EXAMPLES | NAMES
-    )
+    """Names that may stand behind ``--model``."""
+    our_names = {manifest.model_id for manifest in models.manifests()}
+    names_in_harness = lmms_eval.models.list_available_models(include_aliases=True)
+    return {*our_names, *names_in_harness, *EXAMPLES, *NAMES}
 
 
 def parse_figlang(words: list[str]) -> None:
+    """Parse the words behind ``figlang`` as the commands and options that they are."""
     command: Any = typer.main.get_command(app)
     context = None
     while hasattr(command, "list_commands"):
@@ -112,15 +119,15 @@ def parse(line: Line) -> None:
         parse_figlang(words)
     elif program == "lmms_eval" and words[:1] not in (["tasks"], ["models"], ["eval"]):
         with patch("sys.argv", ["lmms_eval", *words]):
-            _, asked = lmms_eval.__main__.parse_eval_args()
-        assert asked.model in model_classes(), f"no model class {asked.model}"
-        check_names(asked.tasks, program)
+            _, options = lmms_eval.__main__.parse_eval_args()
+        assert options.model in model_classes(), f"no model class {options.model}"
+        check_names(options.tasks, program)
     elif program == "lm_eval":
         with patch("sys.argv", ["lm_eval", "run", *words]):
-            asked = lm_eval._cli.HarnessCLI().parse_args()
-        check_names(
-            ",".join(asked.tasks) if isinstance(asked.tasks, list) else asked.tasks, program
-        )
+            tasks = lm_eval._cli.HarnessCLI().parse_args().tasks
+        if isinstance(tasks, list):
+            tasks = ",".join(tasks)
+        check_names(tasks, program)
     elif program == "make":
         targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
         assert {word for word in words if "=" not in word} - {"-c"} <= targets
@@ -129,16 +136,22 @@ def parse(line: Line) -> None:
 
 
 def check_names(tasks: str | None, harness: str) -> None:
-    known = (
-        {name for name, each in definitions().items() if harness in each.harnesses}
-        | EXAMPLES
-        | {"TASK", "list"}
-    )
-    unknown = {name for name in (tasks or "").split(",") if name and "..." not in name} - known
+    """Check that a harness has the tasks of ``--tasks``; None stands for none.
+
+    Names with an ellipsis stand for several tasks, and are not checked.
+    """
+    known = {*EXAMPLES, "TASK", "list"}
+    for name, definition in definitions().items():
+        if harness in definition.harnesses:
+            known.add(name)
+    unknown: set[str] = set()
+    for name in (tasks or "").split(","):
+        if name and "..." not in name and name not in known:
+            unknown.add(name)
     assert not unknown, f"{harness} has no task {unknown}"
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=attrgetter("name"))
 def test_every_command_is_parsed(path: Path) -> None:
     for line in commands(path):
         try:
@@ -149,7 +162,7 @@ def test_every_command_is_parsed(path: Path) -> None:
 
 
 def prepared(text: str) -> str:
-    """What is run for a line."""
+    """The command that is run in place of a line of a document."""
     if text == "make demo":
         return MAKE_DEMO
     if text.startswith("make "):
@@ -166,11 +179,11 @@ def test_every_command_runs(name: str, tmp_path: Path, monkeypatch: pytest.Monke
     write_vflute_repo(tmp_path / "data" / "V-FLUTE", {"test": published.rows()}, image_size=8)
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setenv("FIGLANG_SCORER", "embedded")
-    lines = dict.fromkeys(
-        prepared(line.text)
-        for script in scripts(ROOT / name)
-        for line in script
-        # Of the installation, which .ci/run makes, the demo alone is run.
-        if line.text == "make demo" or not any("activate" in line.text for line in script)
-    )
+    lines: dict[str, None] = {}  # a set that keeps its order
+    for script in scripts(ROOT / name):
+        is_installation = any("activate" in line.text for line in script)
+        for line in script:
+            # .ci/run makes the installation; of its lines the demo alone is run here.
+            if line.text == "make demo" or not is_installation:
+                lines[prepared(line.text)] = None
     shell(tmp_path, "set -x\n" + "\n".join(lines), ROOT)

@@ -50,30 +50,30 @@ def test_a_new_metric_is_one_declaration(checkout: Path) -> None:
         assert context.startswith(" ") and source.count(context[1:] + "\n") == 1
         text = "\n".join([context[1:], *(line.removeprefix("+") for line in added), ""])
         (checkout / name).write_text(source.replace(context[1:] + "\n", text))
-    said = shell(
+    output = shell(
         checkout,
         'python -c "from figlang_tasks.benchmarks.irfl.measures import DETECT; m ='
         " DETECT.by_name['random_preference']; print([m.value_of_record({'chosen': place, 'roles':"
         " ['answer', 'random']}) for place in (None, 0, 1)])\"",
         checkout,
     )
-    assert said == "[None, 0.0, 1.0]\n"
+    assert output == "[None, 0.0, 1.0]\n"
 
 
 @pytest.mark.long
 def test_a_new_benchmark_is_its_own_files_and_is_evaluated_as_described(checkout: Path) -> None:
     before = contents_below(checkout)
-    (commands,) = (
-        block.text for block in blocks(DOCUMENT) if "tools/new_benchmark.py" in block.text
-    )
-    said = shell(checkout, commands, checkout)
+    scripts = [block.text for block in blocks(DOCUMENT) if "tools/new_benchmark.py" in block.text]
+    (script,) = scripts
+    output = shell(checkout, script, checkout)
     after = contents_below(checkout)
     assert before == {path: after[path] for path in before}  # no file of the repository changes
-    (passed,) = re.findall(r"(\d+) passed", said)
-    assert int(passed) > 20 and "no faults" in said
-    assert "## proverbs" in said  # the comparison
+    (passed,) = re.findall(r"(\d+) passed", output)
+    assert int(passed) > 20
+    assert "no faults" in output
+    assert "## proverbs" in output  # the comparison
     # Half of the eight sayings fit, and a constant answer is right for these.
-    assert re.search(r"majority *\| +8 \| +50\.0", said), said[-3000:]
+    assert re.search(r"majority *\| +8 \| +50\.0", output), output[-3000:]
     assert (checkout / "report.html").read_text(encoding="utf-8").count("data:image/") >= 8
     (command,) = re.findall(r'`(python -c ".*?")` prints the `prompt_hash`', DOCUMENT)
     declaration = (checkout / "figlang_tasks/benchmarks/proverbs/benchmark.py").read_text(

@@ -19,6 +19,7 @@ DOCUMENT = (ROOT / "docs" / "finetuning.md").read_text(encoding="utf-8")
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
+    """A folder with a copy of the example."""
     shutil.copytree(ROOT / "examples" / "finetuning", tmp_path / "examples" / "finetuning")
     return tmp_path
 
@@ -30,23 +31,20 @@ def test_its_rows_are_valid_and_differ(folder: Path) -> None:
         patch.setenv("FIGLANG_DATA_DIR", str(folder / "my_data"))
         for split in ("train", "test"):
             pictures += [cell["path"] for cell in vflute.load("V-FLUTE", split)["image"]]
-    assert len(pictures) == 336 and len(set(pictures)) == 336
+    assert len(pictures) == 336
+    assert len(set(pictures)) == 336
 
 
 @pytest.mark.long
 def test_the_model_is_better_at_what_it_was_trained_for(folder: Path) -> None:
     pytest.importorskip("trl")
-    (commands,) = (
-        block.text
-        for block in blocks(DOCUMENT)
-        if "finetune.py" in block.text and block.language == "sh"
-    )
-    commands = commands.replace("figlang_tasks/mini/demo_model", str(DEMO_MODEL_DIR))
-    said = shell(folder, re.sub(r"^pip .*$", "", commands, flags=re.MULTILINE), ROOT)
-    assert (
-        "240 rows of train, with the prompt of vflute" in said and "left out, because" not in said
-    )
-    gain = re.search(
-        r"^my_model is better than \w+ on vflute: f1@60 \+([\d.]+)", said, re.MULTILINE
-    )
-    assert gain is not None and float(gain[1]) > 30, said[-1500:]
+    scripts = [block.text for block in blocks(DOCUMENT) if block.language == "sh"]
+    (script,) = (script for script in scripts if "finetune.py" in script)
+    script = script.replace("figlang_tasks/mini/demo_model", str(DEMO_MODEL_DIR))
+    script = re.sub(r"^pip .*$", "", script, flags=re.MULTILINE)
+    output = shell(folder, script, ROOT)
+    assert "240 rows of train, with the prompt of vflute" in output
+    assert "left out, because" not in output
+    verdict = r"^my_model is better than \w+ on vflute: f1@60 \+([\d.]+)"
+    gain = re.search(verdict, output, re.MULTILINE)
+    assert gain is not None and float(gain[1]) > 30, output[-1500:]

@@ -46,26 +46,28 @@ def test_it_is_installed_and_evaluated_as_described(tmp_path: Path) -> None:
     (command,) = [block.text for block in blocks(document) if "lmms_eval --tasks" in block.text]
     command = command[command.index("lmms_eval --tasks") :].replace("\\\n", " ")
     arguments = shlex.split(command.replace("$MODEL", str(DEMO_MODEL_DIR)))[1:]
+    python_path = os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")])
     environment = {
-        "PYTHONPATH": (
-            os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
-        ),
-        **{"HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": ""},
+        "PYTHONPATH": python_path.rstrip(os.pathsep),
+        "HF_HUB_OFFLINE": "1",
+        "CUDA_VISIBLE_DEVICES": "",
     }
     done = warm.run(
         [sys.executable, "-c", START, *arguments], cwd=tmp_path, env=os.environ | environment
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
 
-    def said(task: str) -> dict[int, str]:
+    def saved_answers(task: str) -> dict[int, str]:
+        """The answers in the samples file of a task, by the number of the document."""
         (file,) = tmp_path.glob(f"results/*/*_samples_{task}.jsonl")
         samples = [json.loads(line) for line in file.read_bytes().split(b"\n") if line]
         return {sample["doc_id"]: sample["filtered_resps"] for sample in samples}
 
     expected = evaluate("figlang_mini", "llava_hf", DEMO, limit=4)
-    assert said("figlang_mini") == answers(expected, "figlang_mini")
-    ranked = "figlang_mini_irfl_match_idiom"
-    given = answers(evaluate(ranked, "figlang_vlm", DEMO, limit=4), ranked)
-    assert said(ranked).keys() == given.keys()
-    for number, scores in said(ranked).items():
-        assert read_answer(scores) == pytest.approx(read_answer(given[number]), abs=1e-5)
+    assert saved_answers("figlang_mini") == answers(expected, "figlang_mini")
+    scored_task = "figlang_mini_irfl_match_idiom"
+    our_scores = answers(evaluate(scored_task, "figlang_vlm", DEMO, limit=4), scored_task)
+    its_scores = saved_answers(scored_task)
+    assert its_scores.keys() == our_scores.keys()
+    for number, scores in its_scores.items():
+        assert read_answer(scores) == pytest.approx(read_answer(our_scores[number]), abs=1e-5)

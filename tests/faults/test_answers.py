@@ -65,9 +65,8 @@ def test_a_digest_tells_content_apart_by_all_but_the_order_of_keys() -> None:
 def test_a_digest_tells_apart_what_is_to_be_scored(chat: bool) -> None:
     """No prompt shows candidates of a column, and the data of both documents is the same."""
     scored = {KEY: {"kind": "candidates", "candidates": "captions"}}
-    documents = [
-        {"captions": captions, "data": "d"} for captions in (["a", "b"], ["b", "a"], ["a", "b"])
-    ]
+    candidates = (["a", "b"], ["b", "a"], ["a", "b"])
+    documents = [{"captions": captions, "data": "d"} for captions in candidates]
     lm = SimpleNamespace(task_dict={"task": {"test": documents}})
 
     def messages(doc: object) -> list[dict[str, str]]:
@@ -164,6 +163,8 @@ def test_what_was_answered_before_an_error_is_kept(tmp_path: Path) -> None:
     """Also where that is less than a batch."""
 
     class Breaks:
+        """A model that answers one request, and then fails."""
+
         batch_size = 8
         on_answer: Any = None
 
@@ -286,6 +287,7 @@ def test_a_model_that_tells_its_answers_loses_one_batch(
     run_batch = FigLangVLM._run_batch
 
     def dying(self: Any, settings: Any, stops: Any, batch: Any, inputs: Any) -> Any:
+        """Run a batch, but fail in the call that brings the fourth row."""
         asked_rows.extend(conversation.row for conversation in batch)
         asked_models.add(self)
         if len(asked_rows) == 4:
@@ -305,7 +307,8 @@ def test_a_model_that_tells_its_answers_loses_one_batch(
     capsys.readouterr()
     undisturbed = evaluate(TASK, "figlang_vlm", demo_runs.DEMO, **options)
     printed = capsys.readouterr().err
-    assert " 6/6 [" in printed and BARS.findall(printed) == ["answers"]
+    assert " 6/6 [" in printed
+    assert BARS.findall(printed) == ["answers"]
     assert demo_runs.answers(completed, TASK) == demo_runs.answers(undisturbed, TASK)
 
 
@@ -327,7 +330,8 @@ def test_a_class_that_gets_all_requests_at_once_shows_its_own_bar(
     """A class that tells no answers, where none is stored."""
     Runs(tmp_path).here(limit=20, cached=False)
     printed = capsys.readouterr().err
-    assert BARS.findall(printed) == ["Model Responding"] and " 20/20 [" in printed
+    assert BARS.findall(printed) == ["Model Responding"]
+    assert " 20/20 [" in printed
 
 
 @pytest.mark.parametrize("task", [TASK, "mini_sg"])
@@ -355,11 +359,11 @@ def test_only_missing_answers_are_asked_for(
 def test_stored_answers_give_the_same_results(task: str, tmp_path: Path) -> None:
     runs = Runs(tmp_path)
     options: dict[str, Any] = {"limit": 20, "include_path": demo_runs.mini_tasks()}
-    asked = runs.here(task, **options)
-    stored = runs.here(task, **options)
+    first_run = runs.here(task, **options)
+    second_run = runs.here(task, **options)
     assert runs.asked[1] == []
     for name in ("results", "configs", "samples", "config"):
-        assert without_functions(stored[name]) == without_functions(asked[name])
+        assert without_functions(second_run[name]) == without_functions(first_run[name])
 
 
 def without_functions(content: Any) -> Any:
@@ -401,8 +405,12 @@ def test_tasks_of_others_use_the_cache_of_the_harness(tmp_path: Path) -> None:
 
 def test_padded_pictures_of_one_call_stay_where_the_next_has_others() -> None:
     """Ordinary tasks tell those of all processes, tasks in rounds those of this one alone."""
+
+    def no_answers(requests: list[Any]) -> list[str]:
+        return []
+
     answers = Answers({}, None, None)
     for padded in ({"ordinary": {1, 2}}, {"in_rounds": {3}}, {"ordinary": {4}}):
-        lm = SimpleNamespace(padded_pictures=padded, generate_until=lambda requests: [])
+        lm = SimpleNamespace(padded_pictures=padded, generate_until=no_answers)
         answers.execute(lm, "generate_until", [])
     assert answers.padded_pictures == {"ordinary": {1, 2, 4}, "in_rounds": {3}}

@@ -12,6 +12,7 @@ import tracemalloc
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import datasets
 import pyarrow as pa
@@ -34,10 +35,12 @@ HUGE = 30 << 30
 
 
 def pipe(path: Path) -> None:
+    """Make a named pipe."""
     os.mkfifo(path)
 
 
 def socket_file(path: Path) -> None:
+    """Make the file of a socket that nobody listens to."""
     folder = Path.cwd()
     os.chdir(path.parent)  # the path of a socket is short
     try:
@@ -86,6 +89,10 @@ def read_pictures(path: Path) -> None:
     Pictures(path.parent)
 
 
+def read_probe(path: Path) -> None:
+    probe.read(path.parent)
+
+
 READERS: dict[str, Callable[[Path], object]] = {
     "rows.jsonl": read_lines,
     "rows.csv": read_lines,
@@ -101,7 +108,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     "submission.zip": figlang2024.read,
     "README.md": hub_results.read_card,
     "template.jinja": vlm_loading.read_template,
-    probe.FILE: lambda path: probe.read(path.parent),
+    probe.FILE: read_probe,
 }
 
 
@@ -115,26 +122,35 @@ def test_what_is_no_file_of_a_plausible_size_is_refused(
     with pytest.raises((FigLangError, OSError)) as raised:
         READERS[name](path)
     error = raised.value
-    message = error.strerror if isinstance(error, OSError) else str(error)
-    kinds = {
+    message = str(error)
+    if isinstance(error, OSError):
+        message = str(error.strerror)
+    kinds: dict[Callable[[Path], None], str] = {
         pipe: "a named pipe",
         socket_file: "a socket",
         device: "a device",
         folder_in_its_place: "a folder",
     }
-    assert (
-        f"this is {kinds[make]}, where a file is needed"
-        if make in kinds
-        else "the file has 30.0 GB"
-    ) in str(message)
+    if make is huge:
+        assert "the file has 30.0 GB" in message
+    else:
+        assert f"this is {kinds[make]}, where a file is needed" in message
+
+
+def read_metaclue() -> object:
+    return metaclue_annotations.read("MetaCLUE")
+
+
+def read_columbus() -> object:
+    return columbus_rows.read_release(columbus_rows.find_release().folder)
 
 
 @pytest.mark.parametrize(
     ("name", "load"),
     [
-        ("annotations.jsonl", lambda: metaclue_annotations.read("MetaCLUE")),
-        ("metadata.jsonl", lambda: columbus_rows.read_release(columbus_rows.find_release().folder)),
-        ("benchmark.json", lambda: columbus_rows.read_release(columbus_rows.find_release().folder)),
+        ("annotations.jsonl", read_metaclue),
+        ("metadata.jsonl", read_columbus),
+        ("benchmark.json", read_columbus),
     ],
 )
 @pytest.mark.parametrize("make", [pipe, huge])
@@ -149,9 +165,8 @@ def test_a_table_of_a_benchmark_is_refused(
         (tmp_path / dataset).mkdir()
         make(tmp_path / dataset / name)
     monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
-    with pytest.raises(
-        DataError, match=rf"{name} cannot be read: (this is a named pipe|the file has 30\.0 GB)"
-    ):
+    message = rf"{name} cannot be read: (this is a named pipe|the file has 30\.0 GB)"
+    with pytest.raises(DataError, match=message):
         load()
 
 
@@ -167,6 +182,7 @@ def test_a_samples_file_of_a_run_is_refused(tmp_path: Path) -> None:
 def zip_of(
     path: Path, content: bytes, method: int = zipfile.ZIP_DEFLATED, name: str = "pred.csv"
 ) -> Path:
+    """Write a zip of one file, and return its path."""
     with zipfile.ZipFile(path, "w", method) as archive:
         archive.writestr(name, content)
     return path
@@ -175,8 +191,9 @@ def zip_of(
 def with_false_size(path: Path, size: int) -> Path:
     """The zip, whose two headers give another size of the one file in it."""
     data = bytearray(path.read_bytes())
-    for signature, place in ((b"PK\3\4", 22), (b"PK\1\2", 24)):
-        struct.pack_into("<L", data, data.index(signature) + place, size)
+    # The size stands 22 bytes behind the start of the local header, 24 behind that of the other.
+    for signature, offset in ((b"PK\3\4", 22), (b"PK\1\2", 24)):
+        struct.pack_into("<L", data, data.index(signature) + offset, size)
     path.write_bytes(data)
     return path
 
@@ -213,17 +230,15 @@ def test_a_header_that_lies_makes_nobody_unpack_the_rest(tmp_path: Path) -> None
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_methods_that_unpack_without_a_limit_are_refused(tmp_path: Path, method: int) -> None:
     path = zip_of(tmp_path / "rare.zip", b"id,label,explanation\n", method)
-    with pytest.raises(
-        SubmissionError, match=f"packed by method {method}: pack it with the method deflate"
-    ):
+    message = f"packed by method {method}: pack it with the method deflate"
+    with pytest.raises(SubmissionError, match=message):
         figlang2024.read(path)
 
 
 def test_a_picture_in_irfls_zip_has_at_most_the_limit(tmp_path: Path, low_limit: int) -> None:
     zip_of(tmp_path / ARCHIVE, bytes(3 * low_limit), name="images/a.jpeg")
-    with pytest.raises(
-        DataError, match=r"IRFL: the picture a in .* is damaged .*has 3 MB unpacked, at most 1 MB"
-    ):
+    message = r"IRFL: the picture a in .* is damaged .*has 3 MB unpacked, at most 1 MB"
+    with pytest.raises(DataError, match=message):
         Pictures(tmp_path).read("a", "IRFL")
 
 
@@ -237,23 +252,22 @@ def test_no_column_of_a_table_is_opened_as_a_picture(tmp_path: Path) -> None:
     stream = io.BytesIO()
     Image.new("RGB", (4, 4)).save(stream, "PPM")
     cells = [{"bytes": stream.getvalue(), "path": None}]
-    for column, feature in {
-        "text": datasets.Image(),
-        "texts": datasets.List(datasets.Image()),
-    }.items():
-        values = cells if column == "text" else [cells]
+    columns: dict[str, tuple[Any, list[Any]]] = {
+        "text": (datasets.Image(), cells),
+        "texts": (datasets.List(datasets.Image()), [cells]),
+    }
+    for column, (feature, values) in columns.items():
         path = tmp_path / f"{column}.parquet"
         table = datasets.Dataset.from_dict({column: values}, datasets.Features({column: feature}))
         table.to_parquet(path)
         assert b"Image" in parquet.read_schema(path).metadata[b"huggingface"]
-        with pytest.raises(
-            DataError, match=f"the table: the column {column} holds .*Image.*, not texts or numbers"
-        ):
+        message = f"the table: the column {column} holds .*Image.*, not texts or numbers"
+        with pytest.raises(DataError, match=message):
             parquet_files.read_parquet([path], [column], "the table")
-    other = tmp_path / "other.parquet"
+    path = tmp_path / "other.parquet"
     features = datasets.Features({"text": datasets.Value("string"), "more": datasets.Image()})
-    datasets.Dataset.from_dict({"text": ["a"], "more": cells}, features).to_parquet(other)
-    assert list(parquet_files.read_parquet([other], ["text"], "the table")) == [{"text": "a"}]
+    datasets.Dataset.from_dict({"text": ["a"], "more": cells}, features).to_parquet(path)
+    assert list(parquet_files.read_parquet([path], ["text"], "the table")) == [{"text": "a"}]
 
 
 def test_a_table_of_texts_and_lists_is_read(tmp_path: Path) -> None:

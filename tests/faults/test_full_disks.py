@@ -102,14 +102,15 @@ def test_one_of_two_writers_wins(tmp_path: Path) -> None:
 
 
 def names_in(folder: Path) -> list[str]:
+    """The names of files and folders in a folder."""
     return [path.name for path in folder.iterdir()]
 
 
 def test_what_a_kill_has_left_is_replaced(tmp_path: Path) -> None:
-    left = tmp_path / ".scored.partial" / "below"
-    left.mkdir(parents=True)
-    (left / "old").touch()
-    (left.parent / "results.json").write_text("half")
+    partial = tmp_path / ".scored.partial"
+    (partial / "below").mkdir(parents=True)
+    (partial / "below" / "old").touch()
+    (partial / "results.json").write_text("half")
     with new_folder(tmp_path / "scored") as partial_folder:
         (partial_folder / "new").touch()
     assert names_in(tmp_path / "scored") == ["new"]

@@ -194,6 +194,7 @@ def test_while_the_first_of_two_processes_scores(tmp_path: Path) -> None:
     barriers = [tmp_path / f"barriers_{rank}" for rank in range(2)]
 
     def second_waits_for_the_scores() -> bool:
+        """Whether the first process scores, and the second has come to more barriers than it."""
         if not (tmp_path / "scoring").exists():
             return False
         first_rank, second_rank = (file.stat().st_size for file in barriers)
@@ -214,10 +215,11 @@ def test_while_the_first_of_two_processes_scores(tmp_path: Path) -> None:
 
 def test_a_shell_sees_130_and_its_loop_ends(tmp_path: Path) -> None:
     def run(script: str, to: str) -> subprocess.CompletedProcess[str]:
+        """Run a script of bash with a program that interrupts `to`: its process or its group."""
         return subprocess.run(
             ["bash", "-c", script, sys.executable, ENDS.replace("TO", to)],
             cwd=tmp_path, capture_output=True, text=True, timeout=600, start_new_session=True,
-            # Ignored behind a shell's back
+            # A test that runs in the background of a shell ignores the signal, as do its children.
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )  # fmt: skip
 

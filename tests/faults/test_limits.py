@@ -14,7 +14,8 @@ from figlang_tasks import FigLangError
 
 # Told first if it were loaded first
 NO_MODEL = ("figlang_vlm", "pretrained=/there/is/no/such/model")
-CIRCULAR, RETRIEVE = "mini_irfl_detect_idiom_circular", "figlang_mini_irfl_retrieve_metaphor"
+CIRCULAR = "mini_irfl_detect_idiom_circular"
+RETRIEVE = "figlang_mini_irfl_retrieve_metaphor"
 
 
 @pytest.mark.parametrize(

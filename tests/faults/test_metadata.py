@@ -31,12 +31,14 @@ def lenient_pillow(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def file_of(image: Image.Image, kind: str, **options: Any) -> bytes:
+    """The bytes of a file of a picture in this format."""
     stream = io.BytesIO()
     image.save(stream, kind, **options)
     return stream.getvalue()
 
 
-def seen(data: bytes) -> Image.Image:
+def checked_picture(data: bytes) -> Image.Image:
+    """The picture of a file, checked and decoded as a run does it."""
     cell = {"bytes": data, "path": None}
     images.check(cell, "row 1")
     return images.decode(cell, "row 1")
@@ -45,9 +47,9 @@ def seen(data: bytes) -> Image.Image:
 def fault(data: bytes) -> str:
     """What is wrong with a picture, which check and run refuse with the same words."""
     messages = []
-    for look in (images.check, images.decode):
+    for check_or_decode in (images.check, images.decode):
         with pytest.raises(DataError) as raised:
-            look({"bytes": data, "path": None}, "row 1")
+            check_or_decode({"bytes": data, "path": None}, "row 1")
         messages.append(str(raised.value))
     assert messages[0] == messages[1]
     return messages[0]
@@ -57,11 +59,13 @@ def fault(data: bytes) -> str:
 
 
 def chunk(kind: bytes, content: bytes, is_right: bool = True) -> bytes:
+    """A chunk of a PNG; with a wrong checksum unless `is_right`."""
     checksum = zlib.crc32(kind + content) ^ (not is_right)
     return struct.pack(">L", len(content)) + kind + content + struct.pack(">L", checksum)
 
 
 def chunks_of(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Kind and content of each chunk of a PNG."""
     start = 8
     while start < len(data):
         (length,) = struct.unpack_from(">L", data, start)
@@ -90,43 +94,52 @@ ODD = {
     "EXIF that is none": chunk(b"eXIf", b"II*\0\xff\xff\xff\xff"),
     "EXIF of text": chunk(b"eXIf", b"no EXIF"),
     "EXIF in hexadecimal that is none": chunk(b"tEXt", b"Raw profile type exif\0\nexif\n 4\nzz"),
-} | {
-    f"wrong checksum of {kind.decode()}": chunk(kind, content, is_right=False)
-    for kind, content in {
-        b"tEXt": b"comment\0text",
-        b"zTXt": b"comment\0\0" + zlib.compress(b"text"),
-        b"iTXt": b"comment\0\0\0\0\0text",
-        b"gAMA": struct.pack(">L", 45455),
-        b"cHRM": bytes(32),
-        b"pHYs": struct.pack(">2LB", 2835, 2835, 1),
-        b"iCCP": b"profile\0\0" + zlib.compress(b"profile"),
-        b"sRGB": b"\0",
-        b"tIME": bytes(7),
-        b"bKGD": bytes(6),
-        b"eXIf": b"MM\0*\0\0\0\x08\0\0",
-        b"prVt": b"private",
-    }.items()
 }
+SOUND_CONTENT = {
+    b"tEXt": b"comment\0text",
+    b"zTXt": b"comment\0\0" + zlib.compress(b"text"),
+    b"iTXt": b"comment\0\0\0\0\0text",
+    b"gAMA": struct.pack(">L", 45455),
+    b"cHRM": bytes(32),
+    b"pHYs": struct.pack(">2LB", 2835, 2835, 1),
+    b"iCCP": b"profile\0\0" + zlib.compress(b"profile"),
+    b"sRGB": b"\0",
+    b"tIME": bytes(7),
+    b"bKGD": bytes(6),
+    b"eXIf": b"MM\0*\0\0\0\x08\0\0",
+    b"prVt": b"private",
+}
+for _kind, _content in SOUND_CONTENT.items():
+    ODD[f"wrong checksum of {_kind.decode()}"] = chunk(_kind, _content, is_right=False)
 
 
-@pytest.mark.parametrize("place", ["before the pixels", "after the pixels"])
+def insert_metadata(png: bytes, metadata: bytes, position: str) -> bytes:
+    """A PNG with chunks more, "before the pixels" or "after the pixels"."""
+    start = 33  # behind the signature and IHDR
+    if position == "after the pixels":
+        start = len(png) - 12  # before IEND
+    return png[:start] + metadata + png[start:]
+
+
+@pytest.mark.parametrize("position", ["before the pixels", "after the pixels"])
 @pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
-def test_a_whole_png_with_odd_metadata_is_read(odd: bytes, place: str) -> None:
-    data = file_of(PICTURE, "PNG")
-    start = 33 if place == "before the pixels" else len(data) - 12
-    assert seen(data[:start] + odd + data[start:]).tobytes() == PICTURE.tobytes()
+def test_a_whole_png_with_odd_metadata_is_read(odd: bytes, position: str) -> None:
+    data = insert_metadata(file_of(PICTURE, "PNG"), odd, position)
+    assert checked_picture(data).tobytes() == PICTURE.tobytes()
 
 
 @pytest.mark.parametrize("mode", ["RGB", "L", "P", "RGBA", "I;16"])
 @pytest.mark.parametrize("cut", [0.2, 0.9])
 def test_pixels_that_are_cut_with_a_right_checksum_are_refused(mode: str, cut: float) -> None:
-    data = file_of(
-        PICTURE.convert("L").convert(mode) if mode == "I;16" else PICTURE.convert(mode), "PNG"
-    )
-    parts = [
-        chunk(kind, content[: int(len(content) * cut)] if kind == b"IDAT" else content)
-        for kind, content in chunks_of(data)
-    ]
+    picture = PICTURE
+    if mode == "I;16":
+        picture = PICTURE.convert("L")  # colours are not converted to 16 bits at once
+    data = file_of(picture.convert(mode), "PNG")
+    parts: list[bytes] = []
+    for kind, content in chunks_of(data):
+        if kind == b"IDAT":
+            content = content[: int(len(content) * cut)]
+        parts.append(chunk(kind, content))
     assert "truncated" in fault(data[:8] + b"".join(parts))
 
 
@@ -146,8 +159,8 @@ def test_a_palette_that_is_missing_is_refused() -> None:
 
 
 @pytest.mark.parametrize("source", ["EXIF", "EXIF in a text", "XMP"])
-@pytest.mark.parametrize("place", ["before the pixels", "after the pixels"])
-def test_the_orientation_is_found_beside_odd_metadata(source: str, place: str) -> None:
+@pytest.mark.parametrize("position", ["before the pixels", "after the pixels"])
+def test_the_orientation_is_found_beside_odd_metadata(source: str, position: str) -> None:
     exif = Image.Exif()
     exif[0x0112] = 6
     orientation = {
@@ -157,17 +170,17 @@ def test_the_orientation_is_found_beside_odd_metadata(source: str, place: str) -
         ),
         "XMP": chunk(b"iTXt", b'XML:com.adobe.xmp\0\0\0\0\0<x tiff:Orientation="6"/>'),
     }[source]
-    data = file_of(PICTURE, "PNG")
-    start = 33 if place == "before the pixels" else len(data) - 12
     metadata = ODD["wrong checksum of gAMA"] + orientation + ODD["zTXt of 3 MB"]
-    data = data[:start] + metadata + data[start:]
-    assert seen(data).tobytes() == PICTURE.transpose(Image.Transpose.ROTATE_270).tobytes()
+    data = insert_metadata(file_of(PICTURE, "PNG"), metadata, position)
+    upright = PICTURE.transpose(Image.Transpose.ROTATE_270)
+    assert checked_picture(data).tobytes() == upright.tobytes()
 
 
 # --- JPEG and WebP ---
 
 
 def segment(marker: int, content: bytes) -> bytes:
+    """A segment of a JPEG."""
     return bytes([0xFF, marker]) + struct.pack(">H", len(content) + 2) + content
 
 
@@ -188,7 +201,8 @@ def segment(marker: int, content: bytes) -> bytes:
 )
 def test_a_whole_jpeg_with_odd_metadata_is_read(odd: bytes, mode: str) -> None:
     data = file_of(PICTURE.convert(mode), "JPEG")
-    assert seen(data[:2] + odd + data[2:]).tobytes() == seen(data).tobytes()
+    with_odd_metadata = data[:2] + odd + data[2:]
+    assert checked_picture(with_odd_metadata).tobytes() == checked_picture(data).tobytes()
 
 
 def test_what_decides_on_the_colours_of_a_jpeg_stays() -> None:
@@ -204,29 +218,32 @@ def test_what_decides_on_the_colours_of_a_jpeg_stays() -> None:
     [b"E", b"Exif\0\0", b"Exif\0\0II*\0", b"no EXIF at all", b"Exif\0\0MM\0*\0\0\0\x08\xff\xff"],
 )
 def test_exif_that_cannot_be_read_is_ignored(kind: str, exif: bytes) -> None:
-    options: dict[str, Any] = {"lossless": True} if kind == "WEBP" else {}
-    plain, broken = file_of(PICTURE, kind, **options), file_of(PICTURE, kind, exif=exif, **options)
-    assert seen(broken).tobytes() == seen(plain).tobytes()
+    options: dict[str, Any] = {}
+    if kind == "WEBP":
+        options["lossless"] = True
+    plain = file_of(PICTURE, kind, **options)
+    broken = file_of(PICTURE, kind, exif=exif, **options)
+    assert checked_picture(broken).tobytes() == checked_picture(plain).tobytes()
 
 
 @pytest.mark.parametrize(
-    "fault", ["cut in its metadata", "chunk too long", "length of the file", "a large chunk"]
+    "damage", ["cut in its metadata", "chunk too long", "length of the file", "a large chunk"]
 )
-def test_a_whole_webp_with_odd_metadata_is_read(fault: str) -> None:
+def test_a_whole_webp_with_odd_metadata_is_read(damage: str) -> None:
     exif = Image.Exif()
     exif[0x010F] = "a camera"
     plain = file_of(PICTURE, "WEBP", lossless=True)
     odd = file_of(PICTURE, "WEBP", lossless=True, exif=exif)
-    place = odd.index(b"EXIF") + 4
-    if fault == "cut in its metadata":
+    length_at = odd.index(b"EXIF") + 4
+    if damage == "cut in its metadata":
         odd = odd[:-9]
-    elif fault == "chunk too long":
-        odd = odd[:place] + b"\xff\xff\0\0" + odd[place + 4 :]
-    elif fault == "length of the file":
+    elif damage == "chunk too long":
+        odd = odd[:length_at] + b"\xff\xff\0\0" + odd[length_at + 4 :]
+    elif damage == "length of the file":
         odd = odd[:4] + b"\xff\xff\0\0" + odd[8:]
     else:
         odd += b"ICCP" + (3_000_000).to_bytes(4, "little") + bytes(3_000_000)
-    assert seen(odd).tobytes() == seen(plain).tobytes()
+    assert checked_picture(odd).tobytes() == checked_picture(plain).tobytes()
 
 
 @pytest.mark.parametrize("lossless", [True, False])
@@ -254,11 +271,10 @@ def test_an_eps_file_called_png_starts_no_program(
     assert shutil.which("gs") == str(tmp_path / "gs")
     (tmp_path / "picture.png").write_bytes(EPS)
     assert "(no picture)" in fault(EPS)
-    for look in (images.decode_file, images.size_of):
-        with pytest.raises(
-            DataError, match=r"picture.png; PNG, JPEG, GIF, WebP, BMP and TIFF are read"
-        ):
-            look(tmp_path / "picture.png", "row 1")
+    message = r"picture.png; PNG, JPEG, GIF, WebP, BMP and TIFF are read"
+    for decode_or_measure in (images.decode_file, images.size_of):
+        with pytest.raises(DataError, match=message):
+            decode_or_measure(tmp_path / "picture.png", "row 1")
     assert not (tmp_path / "started").exists()
 
 
@@ -269,10 +285,10 @@ def test_other_formats_are_refused(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF", "MPO"])
 def test_the_formats_that_are_read(kind: str) -> None:
-    options: dict[str, Any] = (
-        {"append_images": [PICTURE], "save_all": True} if kind == "MPO" else {}
-    )
-    assert seen(file_of(PICTURE, kind, **options)).size == PICTURE.size
+    options: dict[str, Any] = {}
+    if kind == "MPO":
+        options = {"append_images": [PICTURE], "save_all": True}
+    assert checked_picture(file_of(PICTURE, kind, **options)).size == PICTURE.size
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "TIFF"])
@@ -282,5 +298,6 @@ def test_size_is_that_of_the_upright_picture(tmp_path: Path, kind: str, orientat
     exif[0x0112] = orientation
     path = tmp_path / "picture"
     path.write_bytes(file_of(PICTURE, kind, exif=exif))
-    expected = (30, 40) if orientation in (6, 8) else (40, 30)
+    is_on_its_side = orientation in (6, 8)
+    expected = (30, 40) if is_on_its_side else (40, 30)
     assert images.size_of(path, "row 1") == images.decode_file(path, "row 1").size == expected

@@ -25,7 +25,9 @@ from figlang_tasks.harness.identity import model_key, require_loaded
 from figlang_tasks.mini import DEMO_MODEL_DIR
 from figlang_tasks.models.baselines import Random
 
-MODEL, ADAPTER, OTHER = "org/model", "org/lora.adapter", "another-org/processor"
+MODEL = "org/model"
+ADAPTER = "org/lora.adapter"
+OTHER = "another-org/processor"
 
 
 @pytest.fixture

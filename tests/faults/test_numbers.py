@@ -74,12 +74,9 @@ def test_a_metric_that_fails_is_in_the_table_and_in_the_status(runs: Runs) -> No
     (samples,) = runs.files("*_samples_broken.jsonl")
     lines = [json.loads(line) for line in samples.read_text(encoding="utf-8").splitlines()]
     assert math.isnan(reported["acc,none"])
-    assert reported["length,none"] == pytest.approx(
-        sum(len(line["sample"]["reference"]) for line in lines) / 4
-    )
-    assert [line["length"] for line in lines] == [
-        len(line["sample"]["reference"]) for line in lines
-    ]
+    lengths = [len(line["sample"]["reference"]) for line in lines]
+    assert reported["length,none"] == pytest.approx(sum(lengths) / 4)
+    assert [line["length"] for line in lines] == lengths
 
 
 def test_a_part_of_the_data_and_settings_of_sampling_are_in_the_files(runs: Runs) -> None:

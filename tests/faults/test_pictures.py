@@ -47,12 +47,10 @@ def test_a_truncated_jpeg(keep: float, options: dict[str, Any]) -> None:
     noise = Image.effect_noise((400, 300), 80).convert("RGB")
     cell = file_of(noise, "JPEG", **options)
     cell["bytes"] = cell["bytes"][: int(len(cell["bytes"]) * keep)]
-    for look in (images.check, images.decode):
-        with pytest.raises(
-            DataError,
-            match=r"row 7 \(irfl-test-7\): the image cannot be decoded .*Load the dataset again",
-        ):
-            look(cell, WHERE)
+    message = r"row 7 \(irfl-test-7\): the image cannot be decoded .*Load the dataset again"
+    for check_or_decode in (images.check, images.decode):
+        with pytest.raises(DataError, match=message):
+            check_or_decode(cell, WHERE)
 
 
 def test_truncated_and_whole_pictures_in_several_threads() -> None:
@@ -61,14 +59,15 @@ def test_truncated_and_whole_pictures_in_several_threads() -> None:
     truncated_cell = {**whole_cell, "bytes": content[: len(content) // 2]}
     cells = [whole_cell, truncated_cell] * 20
 
-    def decoded(cell: dict[str, Any]) -> bool:
+    def is_decoded(cell: dict[str, Any]) -> bool:
+        """Whether a picture is decoded as a whole."""
         try:
             return images.decode(cell, WHERE).size == (800, 800)
         except DataError:
             return False
 
     with ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(decoded, cells)) == [True, False] * 20
+        assert list(pool.map(is_decoded, cells)) == [True, False] * 20
     assert ImageFile.LOAD_TRUNCATED_IMAGES, "as before"
 
 
@@ -78,11 +77,10 @@ def test_a_decompression_bomb_is_refused_before_it_is_unpacked() -> None:
     bomb["bytes"] = (
         bomb["bytes"][:12] + header + struct.pack(">L", zlib.crc32(header)) + bomb["bytes"][33:]
     )
-    for look in (images.check, images.decode):
-        with pytest.raises(
-            DataError, match=r"irfl-test-7\): .*DecompressionBombError.*900000000 pixels"
-        ):
-            look(bomb, WHERE)
+    message = r"irfl-test-7\): .*DecompressionBombError.*900000000 pixels"
+    for check_or_decode in (images.check, images.decode):
+        with pytest.raises(DataError, match=message):
+            check_or_decode(bomb, WHERE)
 
 
 def test_grey_values_of_16_bits_keep_their_place() -> None:
@@ -121,11 +119,11 @@ def test_exif_orientation(orientation: int) -> None:
 
 
 def test_what_makes_two_pictures_the_same() -> None:
-    red, blue = (Image.new("RGB", (40, 48), colour) for colour in ("red", "blue"))
+    red = Image.new("RGB", (40, 48), "red")
+    blue = Image.new("RGB", (40, 48), "blue")
     assert images.content_key(red) == images.content_key(red.copy()) != images.content_key(blue)
-    assert images.content_key(red) != images.content_key(
-        red.transpose(Image.Transpose.ROTATE_90)
-    ), "of the same bytes"
+    turned = red.transpose(Image.Transpose.ROTATE_90)
+    assert images.content_key(red) != images.content_key(turned), "of the same bytes"
     painted = Image.linear_gradient("L").convert("RGB").quantize(16)
     repainted = painted.copy()
     repainted.putpalette((painted.getpalette() or [])[::-1])

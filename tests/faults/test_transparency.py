@@ -19,7 +19,8 @@ from PIL import Image, UnidentifiedImageError
 
 from figlang_tasks.core import images
 
-WIDTH, HEIGHT = 23, 9
+WIDTH = 23
+HEIGHT = 9
 
 
 def png(
@@ -29,13 +30,15 @@ def png(
     rows = b"".join(b"\0" + packed(row.ravel(), depth) for row in samples)
     header = struct.pack(">2L5B", samples.shape[1], samples.shape[0], depth, colour_type, 0, 0, 0)
     parts = [(b"IHDR", header), *chunks, (b"IDAT", zlib.compress(rows)), (b"IEND", b"")]
-    written = [struct.pack(">L", len(content)) + kind + content for kind, content in parts]
-    return b"\x89PNG\r\n\x1a\n" + b"".join(
-        part + struct.pack(">L", zlib.crc32(part[4:])) for part in written
-    )
+    data = b"\x89PNG\r\n\x1a\n"
+    for kind, content in parts:
+        checksum = zlib.crc32(kind + content)
+        data += struct.pack(">L", len(content)) + kind + content + struct.pack(">L", checksum)
+    return data
 
 
 def packed(samples: Sequence[Any], depth: int) -> bytes:
+    """The samples of a row of pixels, each of `depth` bits, filled up to whole bytes."""
     if depth == 16:
         return np.asarray(samples).astype(">u2").tobytes()
     bits = "".join(f"{int(sample):0{depth}b}" for sample in samples)
@@ -52,13 +55,16 @@ def error(data: bytes, expected: npt.NDArray[Any]) -> float:
 
 
 def random_samples(most: int, samples: int = 1) -> npt.NDArray[Any]:
+    """Numbers from 0 to `most`, [height, width, samples]."""
     return np.random.default_rng(5).integers(0, most + 1, (HEIGHT, WIDTH, samples))
 
 
 @pytest.mark.parametrize("depth", [1, 2, 4, 8, 16])
 def test_a_grey_that_is_transparent(depth: int) -> None:
     most = 2**depth - 1
-    grey = random_samples(min(most, 7)) * (1 if depth < 16 else 9000)
+    grey = random_samples(min(most, 7))
+    if depth == 16:
+        grey = grey * 9000
     clear = int(grey[0, 0, 0])
     expected = np.where(grey == clear, 255, grey * 255 / most)
     assert error(png(depth, 0, grey, (b"tRNS", struct.pack(">H", clear))), expected) <= 1

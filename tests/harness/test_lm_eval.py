@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import lm_eval
 import pytest
@@ -169,50 +170,97 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny_models.write_language_model(tmp_path_factory.mktemp("tiny"))
 
 
-@pytest.mark.long
-def test_lm_eval_by_the_documented_command(tiny_model: Path, tmp_path: Path) -> None:
+class DocumentedRun(NamedTuple):
+    """What the documented command has left.
+
+    Attributes:
+        process: the command.
+        folder: where it ran; its files are below ``out``.
+        commit: the commit of the data on the hub stand-in.
+        requested_paths: what the hub stand-in was asked for.
+    """
+
+    process: subprocess.CompletedProcess[str]
+    folder: Path
+    commit: str
+    requested_paths: list[str]
+
+    @property
+    def results_file(self) -> Path:
+        (file,) = self.folder.glob("out/*/results_*.json")
+        return file
+
+    @property
+    def results(self) -> dict[str, Any]:
+        """The results as lm-eval saved them."""
+        return dict(json.loads(self.results_file.read_text()))
+
+
+@pytest.fixture(scope="module")
+def documented_run(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> DocumentedRun:
     """One process: FLUTE from the hub stand-in, as JSON lines, with prompts of both versions."""
-    repository = tmp_path / "repository"
+    folder = tmp_path_factory.mktemp("documented")
+    repository = folder / "repository"
     write_lines(repository / "train.jsonl", invented_flute_rows())
     (repository / "README.md").write_text("# stand-in\n")
     with HubServer() as server:
         commit = server.add_repo("ColumbiaNLP/FLUTE", repository)
-        environment = server.env(home=tmp_path) | {"CUDA_VISIBLE_DEVICES": ""}
-        tasks = warm.run(
-            ["figlang", "tasks", "--path", "lm_eval"], cwd=tmp_path, env=environment
-        ).stdout.strip()
+        environment = server.env(home=folder) | {"CUDA_VISIBLE_DEVICES": ""}
+        path_command = ["figlang", "tasks", "--path", "lm_eval"]
+        tasks = warm.run(path_command, cwd=folder, env=environment).stdout.strip()
         command = (
             f"lm_eval --include_path {tasks} --tasks flute,flute_v1 --model hf --model_args"
             f" pretrained={tiny_model},dtype=float32 --device cpu --batch_size 8 --limit 8"
             " --gen_kwargs max_gen_toks=24 --log_samples --output_path out"
         )
-        done = warm.run(command.split(), cwd=tmp_path, env=environment)
+        process = warm.run(command.split(), cwd=folder, env=environment)
         requested_paths = [request.path for request in server.requests]
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-3000:]
-    assert any(f"{commit}/train.jsonl" in path for path in requested_paths)
-    (file,) = tmp_path.glob("out/*/results_*.json")
-    results = json.loads(file.read_text())
-    reported = results["results"]["flute"]
-    metadata = metadata_of(results, "flute")
+    return DocumentedRun(process, folder, commit, requested_paths)
+
+
+@pytest.mark.long
+def test_the_documented_command_downloads_the_data_and_succeeds(
+    documented_run: DocumentedRun,
+) -> None:
+    process = documented_run.process
+    assert process.returncode == 0, process.stdout[-2000:] + process.stderr[-3000:]
+    data_path = f"{documented_run.commit}/train.jsonl"
+    assert any(data_path in path for path in documented_run.requested_paths)
+
+
+@pytest.mark.long
+def test_the_saved_results_name_data_commit_and_scorer(documented_run: DocumentedRun) -> None:
+    metadata = metadata_of(documented_run.results, "flute")
     assert metadata["data"].startswith("FLUTE/heldout:")
-    assert metadata["data_revision"] == commit
-    signature = metadata["explanation_scorer"]
-    assert results["n-samples"]["flute"] == {"original": 1500, "effective": 8}
-    assert runs.read(str(file)).tasks["flute"].signature == signature
-    # `figlang score` reads lm-eval's samples files, too.
-    (samples,) = tmp_path.glob("out/*/samples_flute_2*.jsonl")
-    command_line = ["score", str(samples), "--scorer", "embedded", "-o", str(tmp_path / "again")]
+    assert metadata["data_revision"] == documented_run.commit
+    n_samples = documented_run.results["n-samples"]["flute"]
+    assert n_samples == {"original": 1500, "effective": 8}
+    signature = runs.read(str(documented_run.results_file)).tasks["flute"].signature
+    assert signature == metadata["explanation_scorer"]
+
+
+@pytest.mark.long
+def test_figlang_score_gives_the_numbers_of_lm_eval_for_its_samples(
+    documented_run: DocumentedRun, tmp_path: Path
+) -> None:
+    (samples,) = documented_run.folder.glob("out/*/samples_flute_2*.jsonl")
+    command_line = ["score", str(samples), "--scorer", "embedded", "-o", str(tmp_path)]
     result = typer.testing.CliRunner().invoke(app, command_line)
     assert result.exit_code == 0, result.output
-    again = runs.read(str(tmp_path / "again")).tasks["flute"]
-    assert again.signature == signature and again.partial == "limit 8"
-    assert "acc_official" in again.reported  # not in lm-eval's table
-    for name, scopes in again.reported.items():
-        if name == "acc_official":
-            continue
-        assert scopes["all"].value == pytest.approx(reported[f"{name},none"], abs=1e-6), name
-    rescored = json.loads((tmp_path / "again" / file.name).read_text())
-    assert rescored["results"]["flute"].keys() == reported.keys()
+
+    rescored = runs.read(str(tmp_path)).tasks["flute"]
+    assert rescored.signature == metadata_of(documented_run.results, "flute")["explanation_scorer"]
+    assert rescored.partial == "limit 8"
+
+    values_in_lm_eval = documented_run.results["results"]["flute"]
+    rescored_results = json.loads((tmp_path / documented_run.results_file.name).read_text())
+    assert rescored_results["results"]["flute"].keys() == values_in_lm_eval.keys()
+    scopes_by_metric = dict(rescored.reported)
+    assert "acc_official" in scopes_by_metric
+    del scopes_by_metric["acc_official"]  # it is not in lm-eval's table
+    for metric, scopes in scopes_by_metric.items():
+        expected = pytest.approx(values_in_lm_eval[f"{metric},none"], abs=1e-6)
+        assert scopes["all"].value == expected, metric
 
 
 @pytest.mark.parametrize(

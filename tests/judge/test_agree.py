@@ -206,9 +206,11 @@ def check_preferences(
     assert report["pairs"][0]["preference_kappa"] == expected
 
 
-def test_missing_judgements_are_listed_and_none_is_expected_after_a_wrong_label(
-    tmp_path: Path,
-) -> None:
+def save_sheet_with_gaps(folder: Path) -> tuple[Path, list[Path]]:
+    """A key of three items, the whole sheet of "ann", and that of "bob", which has gaps.
+
+    In item 3 bob has a wrong label, so that no further judgement is expected.
+    """
     key = key_of(["one", "two"], [1, 0, 1])
 
     def adequate(item: Item, system: str) -> tuple[str, str]:
@@ -225,11 +227,17 @@ def test_missing_judgements_are_listed_and_none_is_expected_after_a_wrong_label(
 
     complete = sheet_of(key, "ann", right_label, adequate, first_system)
     with_gaps = sheet_of(key, "bob", entailment_for_item_1, inadequate_for_item_2)
-    key_path = save_key(tmp_path, key)
     sheets = [
-        save_sheet(tmp_path / "0.csv", complete),
-        save_sheet(tmp_path / "1.csv", with_gaps),
+        save_sheet(folder / "0.csv", complete),
+        save_sheet(folder / "1.csv", with_gaps),
     ]
+    return save_key(folder, key), sheets
+
+
+def test_missing_judgements_are_listed_and_none_is_expected_after_a_wrong_label(
+    tmp_path: Path,
+) -> None:
+    key_path, sheets = save_sheet_with_gaps(tmp_path)
     report = agree(key_path, sheets)
     ann, bob = report["annotators"]
     assert ann["missing"] == []
@@ -242,16 +250,21 @@ def test_missing_judgements_are_listed_and_none_is_expected_after_a_wrong_label(
         "item 2 preferred",
     ]
     assert bob["labels_right"] == 2 / 3
+    printed = text(report)
+    assert "bob: 1.csv, labels right 66.67 %, 6 judgements missing: item 1 A adequate" in printed
+    assert " item 1 A adequate, item 1 B" in printed
+    with_any_label = agree(key_path, sheets, any_label=True)
+    assert "item 3 B adequate" in with_any_label["annotators"][1]["missing"]
+
+
+def test_judgements_that_one_annotator_lacks_are_not_agreed(tmp_path: Path) -> None:
+    key_path, sheets = save_sheet_with_gaps(tmp_path)
+    report = agree(key_path, sheets)
     assert report["items_counted"] == 2
     assert [system["agreed"] for system in report["systems"]] == [0, 0]
     undefined = report["explanation_score"]["undefined"]
     assert undefined == "all agree on the adequacy of no explanation"
-    printed = text(report)
-    assert "bob: 1.csv, labels right 66.67 %, 6 judgements missing: item 1 A adequate" in printed
-    assert " item 1 A adequate, item 1 B" in printed
-    assert printed.endswith(f"not computed, {undefined}\n")
-    with_any_label = agree(key_path, sheets, any_label=True)
-    assert "item 3 B adequate" in with_any_label["annotators"][1]["missing"]
+    assert text(report).endswith(f"not computed, {undefined}\n")
 
 
 def two_sheets(

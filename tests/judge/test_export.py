@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from filled_sheets import save_run
@@ -40,9 +40,14 @@ def hundredth(number: int) -> float:
 @pytest.fixture
 def two_runs(tmp_path: Path) -> list[str]:
     """Runs of two systems over figlang_mini, as arguments of the command."""
+    return save_two_runs(tmp_path)
+
+
+def save_two_runs(folder: Path) -> list[str]:
+    """Write a run of each system below a folder, and return them as arguments of the command."""
     arguments: list[str] = []
     for name in NAMES:
-        path = tmp_path / name / "samples_vflute.jsonl"
+        path = folder / name / "samples_vflute.jsonl"
         save_run(path, partial(answer, system=name), hundredth)
         arguments.append(f"{name}={path}")
     return arguments
@@ -63,49 +68,100 @@ def records_by_id(argument: str) -> dict[str, dict[str, Any]]:
     return records
 
 
-def test_sheets_key_and_pictures(tmp_path: Path, two_runs: list[str]) -> None:
+class Exported(NamedTuple):
+    """The export of all rows of two runs.
+
+    Attributes:
+        runs: the runs, as arguments of the command.
+        folder: where the sheets, the key and the pictures are.
+        names: of files and folders, as the export returned them.
+        key: the content of the key.
+        documents: the rows of figlang_mini by their ids.
+    """
+
+    runs: list[str]
+    folder: Path
+    names: list[str]
+    key: dict[str, Any]
+    documents: dict[str, Mapping[str, Any]]
+
+    def read_sheet(self, number: int) -> sheet.Sheet:
+        """The sheet of an annotator."""
+        return sheet.read(self.folder / f"annotator{number}.csv")
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Exported:
+    """All rows for two annotators, of two runs of which one names its scorer."""
+    folder = tmp_path_factory.mktemp("exported")
+    runs = save_two_runs(folder)
     # Kettle names no scorer, but may have the same one.
     results = {"configs": {"vflute": {"metadata": {"explanation_scorer": "embedded|fp32"}}}}
-    (tmp_path / "Shark" / "results.json").write_text(json.dumps(results))
-    folder = tmp_path / "out"
-    names = export(two_runs, folder, **{**OPTIONS, "count": 76})
-    assert names == ["images", "annotator1.csv", "annotator2.csv", "key.json"]
-    assert sorted(path.name for path in folder.iterdir()) == sorted(names)
+    (folder / "Shark" / "results.json").write_text(json.dumps(results))
+    names = export(runs, folder / "out", **{**OPTIONS, "count": 76})
+    documents = {doc["id"]: doc for doc in rows.load("figlang_mini", "test")}
+    return Exported(runs, folder / "out", names, key.read(folder / "out" / "key.json"), documents)
 
-    first = sheet.read(folder / "annotator1.csv")
-    second = sheet.read(folder / "annotator2.csv")
+
+def test_an_export_has_equal_sheets_for_all_annotators(exported: Exported) -> None:
+    assert exported.names == ["images", "annotator1.csv", "annotator2.csv", "key.json"]
+    assert sorted(path.name for path in exported.folder.iterdir()) == sorted(exported.names)
+    first = exported.read_sheet(1)
+    second = exported.read_sheet(2)
     assert first.annotator == "annotator 1"
     assert second.annotator == "annotator 2"
     assert first.rows.drop(columns="annotator").equals(second.rows.drop(columns="annotator"))
-    content = key.read(folder / "key.json")
-    assert content["scorer"] == "embedded|fp32"
-    assert [item["number"] for item in content["items"]] == [*range(1, 77)]
-    assert {*first.rows["item"]} == {*map(str, range(1, 77))}
 
-    documents = {doc["id"]: doc for doc in rows.load("figlang_mini", "test")}
-    records = {name: records_by_id(run) for name, run in zip(NAMES, two_runs, strict=True)}
-    for item in content["items"]:
-        document = documents[item["id"]]
+
+def test_the_key_has_the_scorer_and_every_item_with_its_label_and_systems(
+    exported: Exported,
+) -> None:
+    assert exported.key["scorer"] == "embedded|fp32"
+    assert [item["number"] for item in exported.key["items"]] == [*range(1, 77)]
+    assert {*exported.read_sheet(1).rows["item"]} == {*map(str, range(1, 77))}
+    for item in exported.key["items"]:
+        document = exported.documents[item["id"]]
         assert item["gold"] == rows.LABELS[document["label"]]
         assert set(item["systems"].values()) == set(NAMES)
-        for _, row in first.rows[first.rows["item"].eq(str(item["number"]))].iterrows():
+
+
+def test_a_row_of_a_sheet_has_the_texts_and_the_score_of_its_system(exported: Exported) -> None:
+    records: dict[str, dict[str, dict[str, Any]]] = {}
+    for name, run in zip(NAMES, exported.runs, strict=True):
+        records[name] = records_by_id(run)
+    cells = exported.read_sheet(1).rows
+    for item in exported.key["items"]:
+        document = exported.documents[item["id"]]
+        for _, row in cells[cells["item"].eq(str(item["number"]))].iterrows():
             record = records[item["systems"][row["letter"]]][item["id"]]
             assert row["explanation"] == (record["explanation"] or "(no explanation)")
             assert item["scores"][row["letter"]] == record["explanation_scores"]["mean"]
             assert row["claim"] == document["claim"]
             assert row["reference"] == document["explanation"]
             assert not any(row[[*sheet.JUDGED_COLUMNS, "comment"]])
-            exported = Image.open(folder / row["image"]).convert("RGB")
-            released = Image.open(io.BytesIO(document["image"]["bytes"])).convert("RGB")
-            assert exported.tobytes() == released.tobytes()
 
-    text = (folder / "annotator1.csv").read_text("utf-8-sig")
-    words_that_tell_the_system = (*NAMES, "samples_vflute", "0.3", *documents)
+
+def test_a_row_of_a_sheet_has_the_picture_of_its_document(exported: Exported) -> None:
+    cells = exported.read_sheet(1).rows
+    for item in exported.key["items"]:
+        released_bytes = exported.documents[item["id"]]["image"]["bytes"]
+        released = Image.open(io.BytesIO(released_bytes)).convert("RGB")
+        for image in cells["image"][cells["item"].eq(str(item["number"]))]:
+            picture = Image.open(exported.folder / image).convert("RGB")
+            assert picture.tobytes() == released.tobytes()
+
+
+def test_a_sheet_tells_no_system_and_starts_no_formula(exported: Exported) -> None:
+    text = (exported.folder / "annotator1.csv").read_text("utf-8-sig")
+    words_that_tell_the_system = (*NAMES, "samples_vflute", "0.3", *exported.documents)
     for word in words_that_tell_the_system:
         assert word not in text
     assert '"=' not in text
     assert "\"'=HYPERLINK(K) " in text
-    systems_behind_a = Counter(item["systems"]["A"] for item in content["items"])
+
+
+def test_the_letters_of_the_systems_change_from_item_to_item(exported: Exported) -> None:
+    systems_behind_a = Counter(item["systems"]["A"] for item in exported.key["items"])
     assert systems_behind_a["Shark"] > 20
     assert systems_behind_a["Kettle"] > 20
 

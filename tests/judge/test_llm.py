@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.prompting import prompt_hash
 from figlang_tasks.judge import sheet
 from figlang_tasks.judge.agree import agree, text
-from figlang_tasks.judge.llm import fill, read_answer
+from figlang_tasks.judge.llm import FilledSheet, fill, read_answer
 
 KEY = key_of(["one", "two"], [1, 0, 1])
 OPTIONS: dict[str, Any] = {"model": JUDGE_MODEL, "concurrency": 2, "max_tokens": 64}
@@ -27,6 +28,11 @@ REQUESTS = 3 * (1 + 2 + 1)  # items x (label, adequacy of two, preference)
 @pytest.fixture
 def blank(tmp_path: Path) -> Path:
     """An empty sheet of three items, each with a picture of its own colour."""
+    return save_blank(tmp_path)
+
+
+def save_blank(folder: Path) -> Path:
+    """Write the empty sheet and its pictures."""
 
     def no_label(item: Item) -> str:
         return ""
@@ -40,12 +46,12 @@ def blank(tmp_path: Path) -> Path:
         row["image"] = f"images/{number}.png"
         row["claim"] = f"=claim {number}"
         row["reference"] = f"reference {number}"
-    (tmp_path / "images").mkdir()
+    (folder / "images").mkdir()
     for item in KEY["items"]:
         picture = Image.new("RGBA", (8, 8), (80 * item["number"], 0, 0))
-        picture.save(tmp_path / "images" / f"{item['number']}.png")
+        picture.save(folder / "images" / f"{item['number']}.png")
     columns = [column for column in sheet.COLUMNS if column != "premise"]
-    return save_sheet(tmp_path / "sheet.annotator1.csv", rows, columns)
+    return save_sheet(folder / "sheet.annotator1.csv", rows, columns)
 
 
 def good_answer(prompt: str, pictures: list[Image.Image]) -> str:
@@ -79,34 +85,80 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[JudgeServer]:
         yield running
 
 
-def test_a_sheet_is_filled_in_and_marked(tmp_path: Path, blank: Path, server: JudgeServer) -> None:
-    output = tmp_path / "filled.csv"
-    report = fill(blank, output, **OPTIONS)
+@dataclass(frozen=True)
+class Filled:
+    """A sheet that a model has filled in.
+
+    Attributes:
+        blank: the sheet before.
+        output: the sheet that was written.
+        report: what :func:`fill` returned.
+        pictures: the number of pictures in each request.
+        settings: of the last request.
+    """
+
+    blank: Path
+    output: Path
+    report: FilledSheet
+    pictures: list[int]
+    settings: dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
+    """A sheet that a model with good answers has filled in."""
+    folder = tmp_path_factory.mktemp("filled")
+    blank = save_blank(folder)
+    output = folder / "filled.csv"
+    with pytest.MonkeyPatch.context() as patch, JudgeServer(good_answer) as running:
+        patch.setenv("OPENAI_API_KEY", "none")
+        patch.setenv("OPENAI_BASE_URL", running.url)
+        report = fill(blank, output, **OPTIONS)
+        return Filled(blank, output, report, running.pictures, running.settings)
+
+
+def test_each_judgement_is_asked_for_once_with_the_picture(filled: Filled) -> None:
+    report = filled.report
     assert (report["asked"], report["unreadable"], report["failed"]) == (REQUESTS, 0, 0)
-    assert server.pictures == [1] * REQUESTS
-    assert server.settings == {"model": JUDGE_MODEL, "temperature": 0, "max_tokens": 64}
-    filled = sheet.read(output)
-    assert filled.annotator == report["annotator"] == NAME
-    judgements = sheet.read_judgements(filled, sheet.spellings_by_column("AB"))
+    assert filled.pictures == [1] * REQUESTS
+    assert filled.settings == {"model": JUDGE_MODEL, "temperature": 0, "max_tokens": 64}
+
+
+def test_the_answers_are_the_judgements_of_the_sheet(filled: Filled) -> None:
+    judgements = sheet.read_judgements(sheet.read(filled.output), sheet.spellings_by_column("AB"))
     for item in KEY["items"]:
-        of_item = judgements.loc[str(item["number"])]
+        item_judgements = judgements.loc[str(item["number"])]
         letter_of_system = {system: letter for letter, system in item["systems"].items()}
-        one = letter_of_system["one"]
-        two = letter_of_system["two"]
-        assert [*of_item["label"].dropna()] == [right_label(item)]
-        assert [*of_item["preferred"].dropna()] == [one]
-        assert of_item["adequate"].to_dict() == {one: "yes", two: "no"}
-        assert of_item["error"].dropna().to_dict() == {two: "unsound"}
+        letter_of_one = letter_of_system["one"]
+        letter_of_two = letter_of_system["two"]
+        adequacy = {letter_of_one: "yes", letter_of_two: "no"}
+        assert [*item_judgements["label"].dropna()] == [right_label(item)]
+        assert [*item_judgements["preferred"].dropna()] == [letter_of_one]
+        assert item_judgements["adequate"].to_dict() == adequacy
+        assert item_judgements["error"].dropna().to_dict() == {letter_of_two: "unsound"}
+
+
+def test_the_texts_of_the_sheet_stay(filled: Filled) -> None:
     texts = ["claim", "reference", "explanation", "image"]
-    assert filled.rows[texts].equals(sheet.read(blank).rows[texts])
-    log = [*map(json.loads, (tmp_path / "filled.answers.jsonl").read_text().splitlines())]
+    texts_before = sheet.read(filled.blank).rows[texts]
+    assert sheet.read(filled.output).rows[texts].equals(texts_before)
+
+
+def test_every_answer_is_logged_with_the_model_that_gave_it(filled: Filled) -> None:
+    log_file = filled.output.with_name("filled.answers.jsonl")
+    log = [*map(json.loads, log_file.read_text().splitlines())]
     assert len(log) == REQUESTS
     assert sum(entry["said"].startswith("I see. {") for entry in log) == 3
     assert {entry["model"] for entry in log} == {f"{JUDGE_MODEL}-2026"}
 
+
+def test_a_sheet_of_a_model_is_marked_as_such_beside_that_of_a_person(
+    filled: Filled, tmp_path: Path
+) -> None:
+    assert sheet.read(filled.output).annotator == filled.report["annotator"] == NAME
     person = tmp_path / "person.csv"
-    person.write_bytes(output.read_bytes().replace(NAME.encode(), b"annotator 1"))
-    agreement = agree(save_key(tmp_path, KEY), [person, output])
+    person.write_bytes(filled.output.read_bytes().replace(NAME.encode(), b"annotator 1"))
+    agreement = agree(save_key(tmp_path, KEY), [person, filled.output])
     assert [annotator["llm"] for annotator in agreement["annotators"]] == [False, True]
     assert NAME in text(agreement)
 

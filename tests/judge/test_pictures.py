@@ -32,8 +32,13 @@ def colour(file: str, system: str) -> tuple[int, int, int]:
 @pytest.fixture
 def folders(tmp_path: Path) -> list[str]:
     """Three idioms, two pictures of each prompt; "Beta" refused the first."""
+    return save_folders(tmp_path)
+
+
+def save_folders(parent: Path) -> list[str]:
+    """Write the pictures of both systems below a folder, and return arguments of the command."""
     for system in ("Alpha", "Beta"):
-        path = tmp_path / system / "prompts.jsonl"
+        path = parent / system / "prompts.jsonl"
         options = ["--dataset", "figlang_mini_irfl", "--idioms", "3", "--pictures", "2"]
         assert generate.main([str(path), *options]) == 0
         assert generate.main([str(path), *options]) == 0
@@ -43,7 +48,24 @@ def folders(tmp_path: Path) -> list[str]:
             if (system, line["file"]) != ("Beta", "0000.png"):
                 picture = Image.new("RGB", (8, 8), colour(line["file"], system))
                 picture.save(path.parent / line["file"], pnginfo=metadata)
-    return [f"Alpha={tmp_path / 'Alpha'}", str(tmp_path / "Beta")]
+    return [f"Alpha={parent / 'Alpha'}", str(parent / "Beta")]
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the sheets, key and pictures of both systems; their prompts are beside it."""
+    parent = tmp_path_factory.mktemp("exported")
+    export(save_folders(parent), parent / "out", **OPTIONS)
+    return parent / "out"
+
+
+def lines_by_file(exported: Path) -> dict[str, dict[str, Any]]:
+    """The lines of the prompts of the exported pictures, by the name of the picture's file."""
+    lines: dict[str, dict[str, Any]] = {}
+    prompts = (exported.parent / "Beta" / "prompts.jsonl").read_text()
+    for line in map(json.loads, prompts.splitlines()):
+        lines[line["file"]] = line
+    return lines
 
 
 def filled(path: Path, content: dict[str, Any], category: Category, annotator: str) -> Path:
@@ -85,34 +107,45 @@ def test_the_prompts_are_each_idiom_and_each_of_its_definitions() -> None:
             generate.main(["unused", option])
 
 
-def test_a_sheet_tells_neither_system_nor_prompt(tmp_path: Path, folders: list[str]) -> None:
-    folder = tmp_path / "out"
-    export(folders, folder, **OPTIONS)
-    content = key.read(folder / "key.json")
-    prompts = (tmp_path / "Beta" / "prompts.jsonl").read_text().splitlines()
-    line_of_file = {line["file"]: line for line in map(json.loads, prompts)}
-    assert content["asked"] == Counter(line["input"] for line in line_of_file.values())
-    assert len(content["pictures"]) == 2 * len(line_of_file) - 1
+def test_the_key_has_every_picture_with_its_prompt(exported: Path) -> None:
+    content = key.read(exported / "key.json")
+    lines = lines_by_file(exported)
+    assert content["asked"] == Counter(line["input"] for line in lines.values())
+    assert len(content["pictures"]) == 2 * len(lines) - 1
+    for picture in content["pictures"]:
+        line = lines[picture["file"]]
+        assert picture["prompt"] == line["prompt"]
+        assert picture["input"] == line["input"]
 
-    text = (folder / "annotator1.csv").read_text("utf-8-sig")
+
+def test_a_sheet_tells_neither_system_nor_prompt(exported: Path) -> None:
+    text = (exported / "annotator1.csv").read_text("utf-8-sig")
     for word in ("Alpha", "Beta", "0001.png"):
         assert word not in text
+
+
+def test_a_row_of_a_sheet_has_phrase_definitions_and_the_picture_without_metadata(
+    exported: Path,
+) -> None:
     cells_of_picture: dict[tuple[int, str], Any] = {}
-    for _, row in sheet.read(folder / "annotator1.csv").rows.iterrows():
+    for _, row in sheet.read(exported / "annotator1.csv").rows.iterrows():
         cells_of_picture[int(row["item"]), row["letter"]] = row
-    pictures_of_item: dict[int, list[tuple[str, str]]] = {}
-    systems_of_item: dict[int, set[str]] = {}
-    for picture in content["pictures"]:
+    lines = lines_by_file(exported)
+    for picture in key.read(exported / "key.json")["pictures"]:
         cells = cells_of_picture[picture["number"], picture["letter"]]
-        line = line_of_file[picture["file"]]
+        line = lines[picture["file"]]
         assert cells["phrase"] == line["phrase"]
         assert cells["definitions"] == "\n".join(line["definitions"])
         assert cells["category"] == ""
-        assert picture["prompt"] == line["prompt"]
-        assert picture["input"] == line["input"]
-        with Image.open(folder / cells["image"]) as exported:
-            assert exported.getpixel((0, 0)) == colour(picture["file"], picture["system"])
-            assert not exported.info
+        with Image.open(exported / cells["image"]) as image:
+            assert image.getpixel((0, 0)) == colour(picture["file"], picture["system"])
+            assert not image.info
+
+
+def test_an_item_has_pictures_of_both_systems_in_no_order(exported: Path) -> None:
+    pictures_of_item: dict[int, list[tuple[str, str]]] = {}
+    systems_of_item: dict[int, set[str]] = {}
+    for picture in key.read(exported / "key.json")["pictures"]:
         file_and_system = (picture["file"], picture["system"])
         pictures_of_item.setdefault(picture["number"], []).append(file_and_system)
         systems_of_item.setdefault(picture["number"], set()).add(picture["system"])
@@ -144,21 +177,27 @@ def by_file(picture: Picture) -> str:
     return CATEGORIES[int(picture["file"][:4]) % 3]
 
 
-def test_figures_by_counting(tmp_path: Path, folders: list[str]) -> None:
-    folder = tmp_path / "out"
-    export(folders, folder, **OPTIONS)
-    key_path = folder / "key.json"
-    content = key.read(key_path)
-    judges: list[Category] = [by_input, by_input_and_file, by_file]
-    sheets: list[Path] = []
-    for number, judge in enumerate(judges):
-        sheets.append(filled(folder / "annotator1.csv", content, judge, f"person {number}"))
-    report = agree(key_path, sheets)
+JUDGES: list[Category] = [by_input, by_input_and_file, by_file]
+
+
+@pytest.fixture(scope="module")
+def sheets(exported: Path) -> list[Path]:
+    """The sheets of three judges."""
+    content = key.read(exported / "key.json")
+    paths: list[Path] = []
+    for number, judge in enumerate(JUDGES):
+        paths.append(filled(exported / "annotator1.csv", content, judge, f"person {number}"))
+    return paths
+
+
+def test_the_shares_of_categories_are_those_of_counting(exported: Path, sheets: list[Path]) -> None:
+    content = key.read(exported / "key.json")
+    report = agree(exported / "key.json", sheets)
     for row in report["systems"]:
         votes: list[Counter[str]] = []
         for picture in content["pictures"]:
             if picture["system"] == row["system"] and picture["input"] == row["input"]:
-                votes.append(Counter(judge(picture) for judge in judges))
+                votes.append(Counter(judge(picture) for judge in JUDGES))
         assert row["pictures"] == len(votes)
         assert row["asked"] == content["asked"][row["input"]]
         majorities: Counter[str] = Counter()
@@ -169,12 +208,18 @@ def test_figures_by_counting(tmp_path: Path, folders: list[str]) -> None:
             assert row["categories"][category] == majorities[category] / len(votes)
         assert row["no_majority"] == majorities["no majority"] / len(votes)
 
-    first = list(map(by_input, content["pictures"]))
-    second = list(map(by_input_and_file, content["pictures"]))
+    assert " 5 of 6 |" in text(report)  # the idioms of Beta
+
+
+def test_the_agreement_of_judges_is_that_of_counting(exported: Path, sheets: list[Path]) -> None:
+    key_path = exported / "key.json"
+    report = agree(key_path, sheets)
+    pictures = key.read(key_path)["pictures"]
+    first = list(map(by_input, pictures))
+    second = list(map(by_input_and_file, pictures))
     assert report["pairs"][0]["category_kappa"] == kappa(first, second)
     assert len(report["pairs"]) == 3
     assert -1 <= report["alpha"] <= 1
-    assert " 5 of 6 |" in text(report)  # the idioms of Beta
     share_agreed = sum(a == b for a, b in zip(first, second, strict=True)) / len(first)
     assert share_agreed < 1
     assert agree(key_path, sheets[:2])["with_majority"] == share_agreed, "one of two is no majority"

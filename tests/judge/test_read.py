@@ -143,8 +143,7 @@ def test_all_our_values_stay_and_each_main_metric_is_there_once_more(read_once: 
 
 
 @pytest.mark.parametrize("name", READABLE)
-def test_readings_stand_beside_ours(name: str, read_once: ReadOnce) -> None:
-    statuses: list[str] = []
+def test_a_reading_stands_beside_each_answer_that_we_left(name: str, read_once: ReadOnce) -> None:
     samples_before = read_once.before.tasks[name].samples
     samples_after = read_once.after.tasks[name].samples
     for before, after in zip(samples_before, samples_after, strict=True):
@@ -160,6 +159,14 @@ def test_readings_stand_beside_ours(name: str, read_once: ReadOnce) -> None:
             assert reading["status"] == ("none" if is_hopeless else "read")
             assert (reading["value"] is None) == is_hopeless
             assert (reading["fields"] == {}) == is_hopeless
+
+
+@pytest.mark.parametrize("name", READABLE)
+def test_the_counts_of_a_task_are_those_of_its_readings(name: str, read_once: ReadOnce) -> None:
+    statuses: list[str] = []
+    for sample in read_once.after.tasks[name].samples:
+        reading = sample["sample"]["read_by"]
+        if reading is not None:
             statuses.append(reading["status"])
     metadata = read_once.after.tasks[name].metadata["read_by_model"]
     assert metadata["unread"] == len(statuses)

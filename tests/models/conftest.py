@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import tiny_models
-from openai_server import OpenAIServer
+from openai_server import OpenAIServer, without_proxies
 
 from figlang_tasks.mini import DEMO_MODEL_DIR
 
@@ -46,9 +46,7 @@ def server(
     """
     parameter = getattr(request, "param", {})
     settings = parameter if isinstance(parameter, dict) else {"faults": parameter}
-    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.lower(), raising=False)
+    without_proxies(monkeypatch)
     with OpenAIServer(DEMO_MODEL_DIR, **settings) as running_server:
         yield running_server
 

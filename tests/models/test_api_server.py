@@ -7,14 +7,17 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 import warm
 from demo_runs import DEMO, answers, evaluate, metrics, mini_tasks
-from openai_server import OpenAIServer
+from log_messages import logged_warnings
+from openai_server import OpenAIServer, without_proxies
 
 from figlang_tasks import FigLangError
 from figlang_tasks.core import notes
+from figlang_tasks.mini import DEMO_MODEL_DIR
 from figlang_tasks.results.runs import read
 from figlang_tasks.submit import check_answers
 
@@ -117,6 +120,8 @@ def test_a_request_that_fails_to_the_end_is_a_failure_and_is_asked_again(
     assert not notes.take_failures()
 
 
+# --- answers that say nothing, and refusals ---
+
 CONTENTS: list[dict] = [
     {"content": None},
     {"content": ""},
@@ -127,51 +132,120 @@ CONTENTS: list[dict] = [
     {"content": None, "refusal": "I can't help with that."},
 ]
 NO_ANSWERS = 4
+REFUSAL = "[FIGLANG_REFUSED: refusal] I can't help with that."
 
 
-@pytest.mark.parametrize("server", [CONTENTS], indirect=True)
-@pytest.mark.parametrize("model", ["figlang_openai", "async_openai", "openai"])
-def test_what_says_nothing_is_no_answer_and_a_refusal_is_one(
-    model: str, server: OpenAIServer, tmp_path: Path, warnings_of_loguru: list[str]
-) -> None:
-    notes.take_failures()
-    model_args = model_arguments(
-        server, "num_cpus=1" if model == "async_openai" else "num_concurrent=1"
-    )
-    settings: dict = {"limit": len(CONTENTS), "use_cache": str(tmp_path / "cache")}
-    results = evaluate(TASK, model, model_args, saved=tmp_path / "run", **settings)
-    # None is tried again at once: it would be the same
-    assert len(server.requests) == len(CONTENTS)
-    texts = [text for text in answers(results, TASK).values() if not notes.is_no_answer(text)]
-    refusal = "[FIGLANG_REFUSED: refusal] I can't help with that."
-    assert sorted(texts) == sorted(["Yes.", "Yes \ufffd", refusal])
-    warnings = "\n".join(warnings_of_loguru)
-    assert "stands for half of a surrogate pair" in warnings
-    assert "1 answers were refused by the server" in warnings
-    assert f"{TASK}: {NO_ANSWERS} requests got no answer, that of row " in warnings
-    metadata = results["configs"][TASK]["metadata"]
-    assert (metadata["unanswered"], metadata["refused"]) == (NO_ANSWERS, 1)
-    assert notes.take_failures() == [
-        f"{TASK}: requests got no answer and count as wrong, see the log"
-    ]
-    records = [
-        sample["sample"] for sample in results["samples"][TASK] if sample["resps"][0][0] == refusal
-    ]
-    (record,) = records
+class LoggedRun(NamedTuple):
+    """A run on a server.
+
+    Attributes:
+        results: the results of the harness.
+        samples: the text of its samples file.
+        request_count: how many requests the server had got when it ended, of earlier runs too.
+        warnings: all warnings that it logged, one a line.
+        failures: what it reported as failed.
+    """
+
+    results: dict
+    samples: str
+    request_count: int
+    warnings: str
+    failures: list[str]
+
+    @property
+    def metadata(self) -> dict:
+        return dict(self.results["configs"][TASK]["metadata"])
+
+
+class RepeatedRun(NamedTuple):
+    """A run whose server answers with `CONTENTS`, and the same command again, with its cache."""
+
+    first: LoggedRun
+    second: LoggedRun
+
+
+@pytest.fixture(scope="module", params=["figlang_openai", "async_openai", "openai"])
+def repeated_run(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> RepeatedRun:
+    """The two runs of a class of models."""
+    model: str = request.param
+    folder = tmp_path_factory.mktemp(model)
+    concurrent = "num_cpus=1" if model == "async_openai" else "num_concurrent=1"
+    with pytest.MonkeyPatch.context() as patch, OpenAIServer(DEMO_MODEL_DIR, CONTENTS) as server:
+        without_proxies(patch)
+        model_args = model_arguments(server, concurrent)
+
+        def run(saved: Path) -> LoggedRun:
+            """Evaluate the model, and collect what the run reports."""
+            notes.take_failures()  # forgets those of earlier runs
+            with logged_warnings() as warnings:
+                results = evaluate(
+                    TASK,
+                    model,
+                    model_args,
+                    saved=saved,
+                    limit=len(CONTENTS),
+                    use_cache=str(folder / "cache"),
+                )
+            (path,) = saved.rglob(f"*_samples_{TASK}.jsonl")
+            samples = path.read_text(encoding="utf-8")
+            failures = notes.take_failures()
+            return LoggedRun(results, samples, len(server.requests), "\n".join(warnings), failures)
+
+        return RepeatedRun(first=run(folder / "run"), second=run(folder / "again"))
+
+
+def test_an_answer_is_a_text_or_a_refusal(repeated_run: RepeatedRun) -> None:
+    texts: list[str] = []
+    for text in answers(repeated_run.first.results, TASK).values():
+        if not notes.is_no_answer(text):
+            texts.append(text)
+    assert sorted(texts) == sorted(["Yes.", "Yes \ufffd", REFUSAL])
+
+
+def test_the_record_of_a_refusal_says_that_it_is_one(repeated_run: RepeatedRun) -> None:
+    refused_records: list[dict] = []
+    for sample in repeated_run.first.results["samples"][TASK]:
+        if sample["resps"][0][0] == REFUSAL:
+            refused_records.append(sample["sample"])
+    (record,) = refused_records
     reading = (record["status"], record["rule"], record["predicted"])
     assert reading == ("refused", "refusal", None)
-    (path,) = tmp_path.rglob(f"*_samples_{TASK}.jsonl")
-    assert path.read_text(encoding="utf-8").count("\n") == len(CONTENTS)
 
-    # What got no answer is asked again, and nothing else; a run with a refusal alone has not
-    # failed.
-    results = evaluate(TASK, model, model_args, saved=tmp_path / "again", **settings)
-    assert len(server.requests) == len(CONTENTS) + NO_ANSWERS
-    assert refusal in answers(results, TASK).values()
-    metadata = results["configs"][TASK]["metadata"]
-    assert metadata["refused"] == 1
-    assert "unanswered" not in metadata
-    assert notes.take_failures() == []
+
+def test_no_answer_is_not_tried_again_within_a_run(repeated_run: RepeatedRun) -> None:
+    """The answer would be the same."""
+    run = repeated_run.first
+    assert run.request_count == len(CONTENTS)
+    assert run.samples.count("\n") == len(CONTENTS)
+
+
+def test_the_user_hears_of_missing_refused_and_damaged_answers(repeated_run: RepeatedRun) -> None:
+    run = repeated_run.first
+    assert "stands for half of a surrogate pair" in run.warnings
+    assert "1 answers were refused by the server" in run.warnings
+    assert f"{TASK}: {NO_ANSWERS} requests got no answer, that of row " in run.warnings
+    assert (run.metadata["unanswered"], run.metadata["refused"]) == (NO_ANSWERS, 1)
+    assert run.failures == [f"{TASK}: requests got no answer and count as wrong, see the log"]
+
+
+def test_the_same_command_asks_again_what_got_no_answer_and_nothing_else(
+    repeated_run: RepeatedRun,
+) -> None:
+    run = repeated_run.second
+    assert run.request_count == len(CONTENTS) + NO_ANSWERS
+    assert REFUSAL in answers(run.results, TASK).values()
+
+
+def test_a_run_with_a_refusal_alone_has_not_failed(repeated_run: RepeatedRun) -> None:
+    run = repeated_run.second
+    assert run.metadata["refused"] == 1
+    assert "unanswered" not in run.metadata
+    assert run.failures == []
+
+
+# --- the command ---
 
 
 @pytest.mark.parametrize(

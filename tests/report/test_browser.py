@@ -8,11 +8,22 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
-from playwright.sync_api import Browser, Dialog, Locator, Page, Request, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    ConsoleMessage,
+    Dialog,
+    Error,
+    Locator,
+    Page,
+    Request,
+    expect,
+    sync_playwright,
+)
 from saved_runs import ANSWER_BY_TASK, sample_lines, write_run
 
 from figlang_tasks.core.card import Card
@@ -57,6 +68,7 @@ class PageActivity:
 
     @property
     def quiet(self) -> bool:
+        """Whether the page did nothing of this."""
         return not (self.console or self.errors or self.requests or self.dialogs)
 
 
@@ -67,31 +79,38 @@ def opened(
     """A file in a new window, and what the page did; requests for itself and ``data:`` are left
     out.
     """
+    color_scheme: Literal["dark", "light"] = "dark" if dark else "light"
     context = browser.new_context(
         viewport={"width": width, "height": 900},
-        color_scheme="dark" if dark else "light",
+        color_scheme=color_scheme,
         accept_downloads=True,
     )
     context.set_default_timeout(120_000)
     page = context.new_page()
-    seen = PageActivity()
-    page.on("console", lambda message: seen.console.append(f"{message.type}: {message.text}"))
-    page.on("pageerror", lambda error: seen.errors.append(str(error)))
+    activity = PageActivity()
+
+    def note_message(message: ConsoleMessage) -> None:
+        activity.console.append(f"{message.type}: {message.text}")
+
+    def note_error(error: Error) -> None:
+        activity.errors.append(str(error))
 
     def note_request(request: Request) -> None:
         is_page_itself = request.url.partition("#")[0] == file.as_uri()
         if not is_page_itself and not request.url.startswith("data:"):
-            seen.requests.append(request.url)
+            activity.requests.append(request.url)
 
     def dismiss(dialog: Dialog) -> None:
-        seen.dialogs.append(str(dialog))
+        activity.dialogs.append(str(dialog))
         dialog.dismiss()
 
+    page.on("console", note_message)
+    page.on("pageerror", note_error)
     page.on("request", note_request)
     page.on("dialog", dismiss)
     page.goto(file.as_uri())
     try:
-        yield page, seen
+        yield page, activity
     finally:
         context.close()
 
@@ -141,6 +160,7 @@ def report(folder: Path, runs: list[Run]) -> Path:
 
 
 def texts(page: Page, selector: str) -> list[str]:
+    """The texts of all elements that a selector names."""
     return page.locator(selector).all_text_contents()
 
 
@@ -149,9 +169,9 @@ def ids(page: Page) -> list[str]:
     return texts(page, "#cards .id")
 
 
-def open_sample(page: Page, place: int = 0) -> Locator:
-    """The card of a place, with all of its sample."""
-    card = page.locator("#cards .card").nth(place)
+def open_sample(page: Page, index: int = 0) -> Locator:
+    """The card of an index, opened to all of its sample."""
+    card = page.locator("#cards .card").nth(index)
     card.get_by_text("all of this sample").click()
     expect(card.locator(".whole pre").first).to_be_attached()
     return card
@@ -173,7 +193,7 @@ def choose(page: Page, **values: str) -> None:
 def test_a_report_opens_quietly_with_its_pictures_and_never_scrolls_sideways(
     browser: Browser, report: Path, width: int, dark: bool
 ) -> None:
-    with opened(browser, report, width, dark) as (page, seen):
+    with opened(browser, report, width, dark) as (page, activity):
         expect(page.locator("#cards img").first).to_have_js_property("complete", True)
         charts = page.locator("figure img.chart")
         assert 2 * charts.count() == page.locator("a[download]").count() > 4
@@ -183,7 +203,7 @@ def test_a_report_opens_quietly_with_its_pictures_and_never_scrolls_sideways(
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         open_sample(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-        assert seen.quiet, seen
+        assert activity.quiet, activity
 
 
 def read_rank(card: Card, run: int | None = None) -> int:
@@ -202,7 +222,7 @@ def test_unread_answers_come_first_with_status_rule_and_output(
 ) -> None:
     ranks = [read_rank(card) for card in gallery.cards]
     assert {0, 1, 2} == set(ranks) != set(ranks[:3])
-    with opened(browser, report) as (page, seen):
+    with opened(browser, report) as (page, activity):
         assert ids(page) == [card["id"] for card in sorted(gallery.cards, key=read_rank)][:48]
         card = next(card for card in gallery.cards if read_rank(card, run=0) == 0)
         (answer,) = [answer for answer in card["answers"] if answer["run"] == 0]
@@ -212,56 +232,96 @@ def test_unread_answers_come_first_with_status_rule_and_output(
         assert cell.locator(".text").text_content() == answer["output"]
         choose(page, run="all", sort="order of the rows")
         assert ids(page) == [card["id"] for card in gallery.cards][:48]
-        assert seen.quiet, seen
+        assert activity.quiet, activity
 
 
-def test_filters(browser: Browser, report: Path, gallery: Gallery) -> None:
+def first_ids(gallery: Gallery, task: str = "", run: int | None = None, **fields: str) -> list[str]:
+    """Ids of the first cards that have an answer with these fields, unread answers first.
+
+    By default the card may be of any task, and the answer of any run.
+    """
+    cards = []
+    for card in gallery.cards:
+        answers = [answer for answer in card["answers"] if run in (None, answer["run"])]
+        has_answer = any(answer.items() >= fields.items() for answer in answers)
+        if has_answer and task in ("", card["task"]):
+            cards.append(card)
+    cards.sort(key=partial(read_rank, run=run))
+    return [card["id"] for card in cards][:48]
+
+
+def clear_filters(page: Page, gallery: Gallery) -> None:
+    """Show all samples again."""
     total = len(gallery.cards)
+    page.get_by_role("button", name="Clear").click()
+    expect(page.locator("#count")).to_have_text(f"{total} of {total} samples")
 
-    def expected(task: str = "", run: int | None = None, **answer: str) -> list[str]:
-        """Ids of the first cards with such an answer, those with unread answers first.
 
-        By default the card may be of any task, and the answer of any run.
-        """
-        cards = []
-        for card in gallery.cards:
-            answers = [each for each in card["answers"] if run in (None, each["run"])]
-            has_answer = any(each.items() >= answer.items() for each in answers)
-            if has_answer and task in ("", card["task"]):
-                cards.append(card)
-        return [card["id"] for card in sorted(cards, key=lambda card: read_rank(card, run))][:48]
-
-    with opened(browser, report) as (page, seen):
+@pytest.fixture(scope="module")
+def filtered(
+    browser: Browser, report: Path, gallery: Gallery
+) -> Iterator[tuple[Page, PageActivity]]:
+    """The report in one window for the tests of filters, each of which clears them first."""
+    total = len(gallery.cards)
+    with opened(browser, report) as (page, activity):
         assert page.text_content("#count") == f"{total} of {total} samples"
-        assert ids(page)[:48] == expected()
-        choose(page, task="figlang_mini", outcome="✗ wrong")
-        wrong = expected("figlang_mini", outcome="wrong")
-        assert ids(page) == wrong and len(wrong) > 3
-        choose(page, run="second")
-        wrong_of_second = expected("figlang_mini", 1, outcome="wrong")
-        assert ids(page) == wrong_of_second != wrong
-        assert set(texts(page, "#cards .answer .name")) == {"Reference", "second"}
-        page.get_by_role("button", name="Clear").click()
-        expect(page.locator("#count")).to_have_text(f"{total} of {total} samples")
-        choose(page, source="irfl_metaphor_simile")
-        of_source = [card for card in gallery.cards if card["source"] == "irfl_metaphor_simile"]
-        assert ids(page) == [card["id"] for card in sorted(of_source, key=read_rank)]
-        choose(page, source="all", status="refused")
-        assert ids(page) == expected(status="refused") != []
+        assert ids(page)[:48] == first_ids(gallery)
+        yield page, activity
 
-        choose(page, status="all", text="KETTLE", task="figlang_mini")
-        with_word = set()
-        for card in gallery.cards:
-            if card["task"] == "figlang_mini" and "kettle" in str(card).lower():
-                with_word.add(card["id"])
-        assert set(ids(page)) == with_word != set()
-        assert seen.quiet, seen
+
+def test_filters_by_task_outcome_and_run(
+    filtered: tuple[Page, PageActivity], gallery: Gallery
+) -> None:
+    page, activity = filtered
+    clear_filters(page, gallery)
+    total = len(gallery.cards)
+    assert page.text_content("#count") == f"{total} of {total} samples"
+    assert ids(page)[:48] == first_ids(gallery)
+    choose(page, task="figlang_mini", outcome="✗ wrong")
+    wrong = first_ids(gallery, "figlang_mini", outcome="wrong")
+    assert ids(page) == wrong
+    assert len(wrong) > 3
+    choose(page, run="second")
+    wrong_of_second = first_ids(gallery, "figlang_mini", run=1, outcome="wrong")
+    assert ids(page) == wrong_of_second != wrong
+    assert set(texts(page, "#cards .answer .name")) == {"Reference", "second"}
+    assert activity.quiet, activity
+
+
+def test_filters_by_source_status_and_text(
+    filtered: tuple[Page, PageActivity], gallery: Gallery
+) -> None:
+    page, activity = filtered
+    clear_filters(page, gallery)
+    choose(page, source="irfl_metaphor_simile")
+    source_cards = [card for card in gallery.cards if card["source"] == "irfl_metaphor_simile"]
+    assert ids(page) == [card["id"] for card in sorted(source_cards, key=read_rank)]
+    choose(page, source="all", status="refused")
+    assert ids(page) == first_ids(gallery, status="refused") != []
+
+    choose(page, status="all", text="KETTLE", task="figlang_mini")
+    ids_with_word = set()
+    for card in gallery.cards:
+        if card["task"] == "figlang_mini" and "kettle" in str(card).lower():
+            ids_with_word.add(card["id"])
+    assert set(ids(page)) == ids_with_word != set()
+    assert activity.quiet, activity
+
+
+def test_clearing_the_filters_shows_all_samples(
+    filtered: tuple[Page, PageActivity], gallery: Gallery
+) -> None:
+    page, _ = filtered
+    choose(page, task="figlang_mini")
+    total = len(gallery.cards)
+    expect(page.locator("#count")).not_to_have_text(f"{total} of {total} samples")
+    clear_filters(page, gallery)
 
 
 def test_sorting(browser: Browser, report: Path, gallery: Gallery) -> None:
     cards = [card for card in gallery.cards if card["task"] == "figlang_mini"]
     score = {card["id"]: card["answers"][0]["score"] for card in cards}
-    with opened(browser, report) as (page, seen):
+    with opened(browser, report) as (page, activity):
         choose(page, task="figlang_mini", run="first", sort="score, lowest first")
         scores = [score[card_id] for card_id in ids(page)]
         assert scores == sorted(score.values())
@@ -279,14 +339,14 @@ def test_sorting(browser: Browser, report: Path, gallery: Gallery) -> None:
                 differing.append(card["id"])
         assert ids(page) == differing
         assert len(differing) < len(cards)
-        assert seen.quiet, seen
+        assert activity.quiet, activity
 
 
 def test_a_card_shows_the_reference_and_what_each_run_wrote_and_opens_to_everything(
     browser: Browser, report: Path, gallery: Gallery
 ) -> None:
     card = gallery.cards[1]
-    with opened(browser, report) as (page, seen):
+    with opened(browser, report) as (page, activity):
         choose(page, sort="order of the rows")
         cells = page.locator("#cards .card").nth(1).locator(".answer")
         assert cells.nth(0).locator(".text").text_content() == card["reference"]
@@ -302,7 +362,7 @@ def test_a_card_shows_the_reference_and_what_each_run_wrote_and_opens_to_everyth
             assert answer["output"] in words
             assert answer["rule"] in words
             assert answer["predicted"] in words
-        assert seen.quiet, seen
+        assert activity.quiet, activity
 
 
 def test_samples_of_every_benchmark(browser: Browser, report: Path) -> None:
@@ -314,7 +374,7 @@ def test_samples_of_every_benchmark(browser: Browser, report: Path) -> None:
         "figlang_mini_metaclue_vqa": "right answers",
         "figlang_mini_flute": "hypothesis",
     }
-    with opened(browser, report) as (page, seen):
+    with opened(browser, report) as (page, activity):
         choose(page, sort="order of the rows")
         for task, pattern in pattern_by_task.items():
             choose(page, task=task)
@@ -327,7 +387,7 @@ def test_samples_of_every_benchmark(browser: Browser, report: Path) -> None:
             if "retrieve" in task:
                 ranked = re.findall(r"\d+\. (\d\.\d{3})", words)
                 assert ranked == sorted(ranked, reverse=True) and len(ranked) > 2
-        assert seen.quiet, seen
+        assert activity.quiet, activity
 
 
 @pytest.fixture(scope="module")
@@ -363,7 +423,7 @@ def hostile(folder: Path) -> Path:
 
 
 def test_what_a_model_says_never_runs(browser: Browser, hostile: Path) -> None:
-    with opened(browser, hostile) as (page, seen):
+    with opened(browser, hostile) as (page, activity):
         assert page.title() == EVIL
         choose(page, status=EVIL)
         choose(page, status="all")
@@ -372,7 +432,7 @@ def test_what_a_model_says_never_runs(browser: Browser, hostile: Path) -> None:
         open_sample(page, 1)
         assert page.locator("img[onerror], img[src=x]").count() == 0
         assert page.evaluate("document.scripts.length") == 2
-        assert seen.quiet, seen
+        assert activity.quiet, activity
 
 
 def test_the_policy_stops_a_script_that_came_in(
@@ -387,9 +447,9 @@ def test_the_policy_stops_a_script_that_came_in(
     (tmp_path / "attacked.html").write_text(
         content.replace("<main", attack + "<main", 1), encoding="utf-8"
     )
-    with opened(browser, tmp_path / "attacked.html") as (page, seen):
+    with opened(browser, tmp_path / "attacked.html") as (page, activity):
         expect(page.locator("#cards > li").first).to_be_attached()
         assert page.title() == "Figurative-language evaluation"
-        refused = [message for message in seen.console if "Content Security Policy" in message]
-        assert refused == seen.console
+        refused = [message for message in activity.console if "Content Security Policy" in message]
+        assert refused == activity.console
         assert len(refused) >= 2  # the script and the picture

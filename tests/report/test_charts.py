@@ -10,6 +10,7 @@ import io
 import re
 from collections.abc import Callable
 from itertools import combinations
+from typing import Literal
 from xml.etree import ElementTree
 
 import pytest
@@ -63,9 +64,9 @@ def curves(*names: str, order: tuple[str, ...] = ()) -> Chart:
 
 def intervals(*names: str, order: tuple[str, ...] = (), full_width: bool = False) -> Chart:
     """ChartCategory of these runs in two panels; in the second the first run has no value."""
-    estimates = {
-        name: Estimate(12.5 * (i + 1), 10.0 * i, 14.0 * (i + 1)) for i, name in enumerate(names)
-    }
+    estimates: dict[str, Estimate] = {}
+    for number, name in enumerate(names):
+        estimates[name] = Estimate(12.5 * (number + 1), 10.0 * number, 14.0 * (number + 1))
     panels = {
         "one": {
             names[0]: IntervalGroup(estimates),
@@ -86,10 +87,11 @@ def intervals(*names: str, order: tuple[str, ...] = (), full_width: bool = False
 def forest(*names: str) -> Chart:
     """A difference for each name, in two panels; the second difference is worse, others not."""
     rows = []
-    for i, name in enumerate(names):
-        shift = 3 * i
+    for number, name in enumerate(names):
+        shift = 3 * number
         difference = Estimate(1.5 - shift, -1.0 - shift, 4.0 - shift)
-        rows.append(difference_row(wrap(name, 28), difference, ".012", "worse" if i == 1 else None))
+        verdict: Literal["worse"] | None = "worse" if number == 1 else None
+        rows.append(difference_row(wrap(name, 28), difference, ".012", verdict))
     return forest_plot("forest", "Title", {"a": rows, names[0]: rows}, "name\n")
 
 
@@ -196,5 +198,5 @@ def test_a_run_looks_alike_in_every_chart_of_a_page(draw: Callable[..., Chart]) 
 
 def test_two_series_differ_in_more_than_their_colour() -> None:
     styles = [line_style(number) for number in range(30)]
-    for one, other in combinations(styles, 2):
-        assert (one["linestyle"], one["marker"]) != (other["linestyle"], other["marker"])
+    for first, second in combinations(styles, 2):
+        assert (first["linestyle"], first["marker"]) != (second["linestyle"], second["marker"])

@@ -8,7 +8,10 @@ import json
 import random
 import re
 import shutil
+from collections import Counter
+from collections.abc import Mapping
 from functools import cache, partial
+from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -37,11 +40,13 @@ class OneRun(NamedTuple):
 
     @property
     def cards(self) -> list[Card]:
+        """The cards of the gallery."""
         return self.gallery.cards
 
 
 @cache
 def run_of_task(task: str) -> OneRun:
+    """A run over 80 rows of a task at most, and its gallery."""
     samples = sample_lines(task, 80)
     with TemporaryDirectory() as folder:
         run = read(str(write_run(Path(folder), {task: samples})))
@@ -116,7 +121,9 @@ def test_every_row_has_its_card_and_picture(task: str) -> None:
     ids = {record.get("row", record["id"]) for record in records}
     assert {card["id"] for card in gallery.cards} == ids
     assert len(gallery.cards) == len(ids)
-    numbers = [picture["picture"] for card in gallery.cards for picture in card["pictures"]]
+    numbers: list[int] = []
+    for card in gallery.cards:
+        numbers += [picture["picture"] for picture in card["pictures"]]
     if "flute" in task:
         assert not numbers
     else:
@@ -138,8 +145,9 @@ def test_the_images_of_a_row_of_retrieval_make_one_card() -> None:
         assert len(card["pictures"]) == len(records)
         assert answer["values"] == [record["value"] for record in records]
         count = sum(record["positive"] for record in records)
-        # Ties count against the model
-        ranked = sorted(records, key=lambda record: (-record["value"], record["positive"]))
+        # A wrong image goes before a right one of the same value: ties count against the model.
+        wrong_first = sorted(records, key=itemgetter("positive"))
+        ranked = sorted(wrong_first, key=itemgetter("value"), reverse=True)
         on_top = sum(record["positive"] for record in ranked[:count])
         assert answer["score"] == on_top / count
         assert answer["score_name"] == "precision@k"
@@ -190,7 +198,11 @@ def test_a_damaged_row_is_named(tmp_path: Path) -> None:
 
 def test_a_row_of_several_pictures_has_the_status_of_an_unread_one(tmp_path: Path) -> None:
     task = "figlang_mini_irfl_retrieve_metaphor"
-    samples = sample_lines(task, None, lambda doc, n: "Hm." if n == 1 else "Yes")
+
+    def answer(doc: Mapping[str, Any], number: int) -> str:
+        return "Hm." if number == 1 else "Yes"
+
+    samples = sample_lines(task, None, answer)
     run = read(str(write_run(tmp_path / "run", {task: samples})))
     cards = build([run], with_pictures=False).cards
     assert [card["answers"][0]["status"] for card in cards[:2]] == ["unreadable", "read"]
@@ -313,7 +325,8 @@ def test_each_task_has_its_share_of_the_cards(tmp_path: Path) -> None:
         tmp_path / "run", "figlang_mini_metaclue_vqa", "figlang_mini_irfl_retrieve_metaphor"
     )
     gallery = build([run], max_cards=10, with_pictures=False)
-    assert [sum(card["task"] == task for card in gallery.cards) for task in run.tasks] == [5, 5]
+    cards_by_task = Counter(card["task"] for card in gallery.cards)
+    assert cards_by_task == dict.fromkeys(run.tasks, 5)
     (warning,) = gallery.warnings
     assert re.fullmatch(r"figlang_mini_\w+: the first 5 of \d+ rows are in the gallery\.", warning)
     assert build([run], max_cards=0) == Gallery([], [], [])
@@ -325,9 +338,10 @@ def test_each_task_has_its_share_of_the_cards(tmp_path: Path) -> None:
 def test_rows_with_unread_answers_are_among_those_that_are_shown(
     max_cards: int, rows: list[int], tmp_path: Path
 ) -> None:
-    samples = sample_lines(
-        "figlang_mini", 12, lambda doc, n: "Hm." if n in (3, 8, 10) else "So.\nLABEL: entailment"
-    )
+    def answer(doc: Mapping[str, Any], number: int) -> str:
+        return "Hm." if number in (3, 8, 10) else "So.\nLABEL: entailment"
+
+    samples = sample_lines("figlang_mini", 12, answer)
     run = read(str(write_run(tmp_path / "run", {"figlang_mini": samples})))
     numbers = {sample["sample"]["id"]: number for number, sample in enumerate(samples)}
     gallery = build([run], max_cards=max_cards, with_pictures=False)

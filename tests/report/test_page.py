@@ -30,6 +30,7 @@ class Parsed(HTMLParser):
     """Elements with attributes, and the text within each script."""
 
     def __init__(self, text: str) -> None:
+        """Parse a text."""
         super().__init__()
         self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.scripts: list[str] = []

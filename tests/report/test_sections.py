@@ -79,18 +79,33 @@ def report_beside_papers() -> list[Group]:
 
 
 def all_sections(groups: Sequence[Group]) -> list[Section]:
-    return [section for group in groups for section in group.sections]
+    """The sections of all groups, in the order of the page."""
+    sections_of_page: list[Section] = []
+    for group in groups:
+        sections_of_page += group.sections
+    return sections_of_page
+
+
+def rows_of_charts(charts: Sequence[Chart]) -> list[dict[str, str]]:
+    """The data of several charts, a dictionary for each line."""
+    rows: list[dict[str, str]] = []
+    for chart in charts:
+        rows += csv_rows(chart)
+    return rows
 
 
 def section_of(groups: Sequence[Group], id_end: str) -> Section:
     """The sections of one kind, of all datasets, as one."""
-    of_kind = [section for section in all_sections(groups) if section.id.endswith(id_end)]
-    return replace(
-        of_kind[0],
-        tables=sum((section.tables for section in of_kind), ()),
-        charts=sum((section.charts for section in of_kind), ()),
-        notes=sum((section.notes for section in of_kind), ()),
-    )
+    first, *others = [section for section in all_sections(groups) if section.id.endswith(id_end)]
+    joined = first
+    for section in others:
+        joined = replace(
+            joined,
+            tables=joined.tables + section.tables,
+            charts=joined.charts + section.charts,
+            notes=joined.notes + section.notes,
+        )
+    return joined
 
 
 def chart_of(groups: Sequence[Group], title: str) -> Chart:
@@ -113,6 +128,7 @@ def shares(row: Mapping[str, str], value: str = "value") -> list[float]:
 
 
 def table_of(section: Section, caption: str) -> Table:
+    """The one table of a section with this caption."""
     (table,) = (table for table in section.tables if table.caption == caption)
     return table
 
@@ -154,9 +170,8 @@ def test_ids_are_unique_and_nothing_is_empty() -> None:
 
 def test_the_overview_has_the_main_metric_of_each_task_beside_what_was_published() -> None:
     rows = csv_rows(chart_of(report(), "main metric of each task"))
-    (row,) = (
-        row for row in rows if (row["category"], row["name"]) == ("figlang_mini f1@60", "strong")
-    )
+    f1_rows = [row for row in rows if row["category"] == "figlang_mini f1@60"]
+    (row,) = (row for row in f1_rows if row["name"] == "strong")
     reported = weak_and_strong()[1].tasks["figlang_mini"].reported
     assert shares(row) == pytest.approx(reported["f1@60"]["all"][:3])
 
@@ -269,21 +284,22 @@ def test_runs_without_scores_are_named(tmp_path: Path) -> None:
     assert unreported == "bare: no reported metrics; values are from the samples."
     assert "`figlang judge read RUN`" in unread, "others must not read a folder of this machine"
     records = run.tasks["figlang_mini"].records
-    right = sum(record["predicted"] == record["gold"] for record in records)
+    hits = sum(record["predicted"] == record["gold"] for record in records)
     accuracy = without_arrows(section_of(groups, "-numbers").tables[0])["acc"][0]
-    assert accuracy.startswith(f"{100 * right / 12:.1f} [")
+    assert accuracy.startswith(f"{100 * hits / 12:.1f} [")
 
 
 def test_choices_are_shown_by_class_of_idiom() -> None:
     strong = weak_and_strong()[1]
     reported = strong.tasks["figlang_mini_irfl_detect_idiom"].reported
     rows = csv_rows(chart_of(report(), "accuracy (detect)"))
-    rows_of_strong = {
-        (row["panel"], row["category"]): row for row in rows if row["name"] == "strong"
-    }
-    of_both_classes = shares(rows_of_strong["detect", "idiom, figurative + literal"])
-    assert of_both_classes == pytest.approx(reported["acc"]["figurative_literal"][:3])
-    assert ("detect circular", "idiom") in rows_of_strong
+    strong_rows: dict[tuple[str, str], dict[str, str]] = {}
+    for row in rows:
+        if row["name"] == "strong":
+            strong_rows[row["panel"], row["category"]] = row
+    accuracy_of_both_classes = shares(strong_rows["detect", "idiom, figurative + literal"])
+    assert accuracy_of_both_classes == pytest.approx(reported["acc"]["figurative_literal"][:3])
+    assert ("detect circular", "idiom") in strong_rows
     assert {row["value"] for row in rows if row["kind"] == "chance"} == {"25.0"}
 
 
@@ -306,7 +322,7 @@ def test_pairs_of_images_are_shown_by_their_order() -> None:
 
 def test_differences_and_adjusted_p_are_those_of_the_comparison_and_of_the_verdict() -> None:
     charts = section_of(report(), "differences-pairs").charts
-    rows = [row for chart in charts for row in csv_rows(chart)]
+    rows = rows_of_charts(charts)
     tested = [row for row in rows if row["p_randomization"]]
     untested_metrics = {row["metric"] for row in rows if row not in tested}
     assert untested_metrics == {"mAP50_primary"}, "average precision has no test"
@@ -341,14 +357,12 @@ def test_runs_that_the_user_gave_one_name_are_repeats() -> None:
 def test_a_partial_run_is_shown_beside_whole_ones_and_stops_no_other_comparison() -> None:
     whole = [with_tasks(run, "figlang_mini", "mini_flute_v1") for run in weak_and_strong()]
     task_run = whole[0].tasks["figlang_mini"]
-    samples = tuple(
-        sample for sample in task_run.samples if sample["sample"]["report_group"] == "vismet"
-    )
+    vismet = [item for item in task_run.samples if item["sample"]["report_group"] == "vismet"]
     partial = replace(
         whole[0],
         name="partial",
         given_name=None,
-        tasks={"figlang_mini": replace(task_run, samples=samples)},
+        tasks={"figlang_mini": replace(task_run, samples=tuple(vismet))},
     )
     groups = sections.build([*whole, partial])
     curves = csv_rows(chart_of(groups, "figlang_mini: f1@t"))
@@ -356,7 +370,7 @@ def test_a_partial_run_is_shown_beside_whole_ones_and_stops_no_other_comparison(
     assert panels == {"all", "HAIVMet (vismet)"}
 
     section = section_of(groups, "differences-pairs")
-    compared = [row for chart in section.charts for row in csv_rows(chart)]
+    compared = rows_of_charts(section.charts)
     assert any(row["task"] == "figlang_mini" for row in compared)
     assert not any("partial" in (row["baseline"], row["candidate"]) for row in compared)
     assert len(section.notes) == 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import demo_runs
 import numpy as np
@@ -51,19 +51,37 @@ def reported_value(run: Run, metric: str, task: str = MINI) -> float:
     return run.tasks[task].reported[metric]["all"].value
 
 
-def test_a_run_against_another(weak: Run, strong: Run) -> None:
-    differences = by_name(compare([weak, strong], tasks=[MINI], resamples=1000, all_metrics=True))
-    f1 = differences["f1@60"]
+@pytest.fixture(scope="module")
+def all_differences(weak: Run, strong: Run) -> dict[str, Difference]:
+    """The differences of two runs of figlang_mini in all metrics and scopes, by name."""
+    return by_name(compare([weak, strong], tasks=[MINI], resamples=1000, all_metrics=True))
+
+
+def test_a_difference_names_the_runs_their_rows_and_the_value_of_the_baseline(
+    weak: Run, all_differences: dict[str, Difference]
+) -> None:
+    f1 = all_differences["f1@60"]
     assert (f1.task, f1.metric, f1.scope) == (MINI, "f1@60", "all")
     assert (f1.baseline, f1.candidate) == ("weak", "strong")
     assert f1.baseline_value == pytest.approx(reported_value(weak, "f1@60"))
     assert (f1.baseline_rows, f1.candidate_rows) == (76, 76)
+
+
+def test_a_better_run_has_an_interval_above_zero_and_a_small_p(
+    all_differences: dict[str, Difference],
+) -> None:
+    f1 = all_differences["f1@60"]
     assert f1.low is not None and f1.high is not None and 0 < f1.low <= f1.difference <= f1.high
     assert f1.p_randomization == 1 / 1001  # the strong one is far better
     assert f1.p_holm is not None and f1.p_holm > f1.p_randomization
-    assert differences["f1@60_muse"].baseline_rows == 12
-    assert differences["f1@60_muse"].scope == "muse"
-    compared_metrics = {difference.metric for difference in differences.values()}
+
+
+def test_all_scopes_are_compared_and_all_metrics_but_those_of_reading(
+    all_differences: dict[str, Difference],
+) -> None:
+    assert all_differences["f1@60_muse"].baseline_rows == 12
+    assert all_differences["f1@60_muse"].scope == "muse"
+    compared_metrics = {difference.metric for difference in all_differences.values()}
     assert not {"parse_rate", "parse_disagreement"} & compared_metrics
 
 
@@ -87,16 +105,18 @@ def test_metrics_without_sums_have_a_difference_and_no_test(weak: Run, strong: R
 # --- repeats ---
 
 
+OPTIONS_OF_REPEATS: dict[str, Any] = {
+    "metrics": ["acc", "parse_rate"],
+    "tasks": [MINI],
+    "resamples": 200,
+}
+
+
 def test_runs_of_one_name_are_repeats(
     weak: Run, strong: Run, warnings_of_loguru: list[str]
 ) -> None:
-    options: dict[str, Any] = {
-        "metrics": ["acc", "parse_rate"],
-        "tasks": [MINI],
-        "resamples": 200,
-    }
     repeats = [dataclasses.replace(run, name="both") for run in (weak, strong)]
-    differences = by_name(compare([*repeats, strong], **options))
+    differences = by_name(compare([*repeats, strong], **OPTIONS_OF_REPEATS))
     acc = differences["acc"]
     values = [reported_value(run, "acc") for run in (weak, strong)]
     assert acc.baseline_value == pytest.approx(np.mean(values))
@@ -105,16 +125,22 @@ def test_runs_of_one_name_are_repeats(
     assert (acc.baseline_repeats, acc.candidate_repeats, acc.baseline_rows) == (2, 1, 76)
     assert acc.p_randomization is None
     assert acc.p == acc.p_repeats is not None and acc.p_holm is not None
-    assert differences["parse_rate"].p is None
-    assert differences["parse_rate"].baseline_repeats == 2
+    parse_rate = differences["parse_rate"]
+    assert (parse_rate.p, parse_rate.baseline_repeats) == (None, 2)
+    assert warnings_of_loguru == []
 
-    # Repeats beside them change no test of two single runs.
-    of_single_runs = compare([weak, strong], **options)
+
+def test_repeats_change_no_test_of_two_single_runs_beside_them(
+    weak: Run, strong: Run, warnings_of_loguru: list[str]
+) -> None:
+    single_differences = compare([weak, strong], **OPTIONS_OF_REPEATS)
     copies = [dataclasses.replace(weak, name="both"), dataclasses.replace(weak, name="both")]
-    beside_repeats = compare([*copies, weak, strong], **options)
-    of_weak = [difference for difference in beside_repeats if difference.baseline == "weak"]
-    expected = [difference.p for difference in of_single_runs]
-    assert [difference.p for difference in of_weak] == expected
+    differences = compare([*copies, weak, strong], **OPTIONS_OF_REPEATS)
+    p_values: list[float | None] = []
+    for difference in differences:
+        if difference.baseline == "weak":
+            p_values.append(difference.p)
+    assert p_values == [difference.p for difference in single_differences]
     (warning,) = warnings_of_loguru
     assert "figlang_mini: repeats of both have equal answers in all rows: leave out copies" in (
         warning
@@ -133,10 +159,10 @@ def asked_again(name: str, *answering_runs: Run) -> Run:
 
 def mean_by_row(run: Run) -> dict[str, float]:
     """The share of right labels among the answers to each row."""
-    answers: dict[str, list[bool]] = {}
+    hits_by_row: dict[str, list[bool]] = {}
     for record in run.tasks[MINI].records:
-        answers.setdefault(record["id"], []).append(record["predicted"] == record["gold"])
-    return {row: float(np.mean(right)) for row, right in answers.items()}
+        hits_by_row.setdefault(record["id"], []).append(record["predicted"] == record["gold"])
+    return {row: float(np.mean(hits)) for row, hits in hits_by_row.items()}
 
 
 def difference_by_unit(baseline: Run, candidate: Run) -> Any:
@@ -151,20 +177,49 @@ def difference_by_unit(baseline: Run, candidate: Run) -> Any:
     return np.array(list(differences.values()))
 
 
-def test_answers_to_one_row_are_compared_by_their_mean(weak: Run, strong: Run) -> None:
+class ComparedAnswers(NamedTuple):
+    """A comparison of two runs, one of which has several answers to each row.
+
+    Attributes:
+        acc: the difference of their accuracies.
+        f1: the difference of their F1@60.
+        unit_differences: what each unit adds to the difference of the accuracies, [units].
+    """
+
+    acc: Difference
+    f1: Difference
+    unit_differences: Any
+
+
+@pytest.fixture(scope="module")
+def compared_answers(weak: Run, strong: Run) -> list[ComparedAnswers]:
+    """Three comparisons of runs with one, two or three answers to each row.
+
+    In the last one, two of three answers are those of the strong run.
+    """
+    two_answers = asked_again("two", weak, strong)
+    three_answers = asked_again("three", strong, strong, weak)
+    pairs = ((two_answers, strong), (two_answers, three_answers), (weak, three_answers))
+    comparisons: list[ComparedAnswers] = []
+    for baseline, candidate in pairs:
+        differences = by_name(
+            compare([baseline, candidate], metrics=["acc", "f1@60"], only_overall=True)
+        )
+        unit_differences = difference_by_unit(baseline, candidate)
+        comparisons.append(
+            ComparedAnswers(differences["acc"], differences["f1@60"], unit_differences)
+        )
+    return comparisons
+
+
+def test_answers_to_one_row_are_tested_by_their_mean(
+    compared_answers: list[ComparedAnswers],
+) -> None:
     """The answers of one run have no seed in common.
 
     Taken for runs of two seeds they would show nothing (p = .41).
     """
-    two = asked_again("two", weak, strong)
-    three = asked_again("three", strong, strong, weak)
-    for baseline, candidate in ((two, strong), (two, three), (weak, three)):
-        differences = by_name(
-            compare([baseline, candidate], metrics=["acc", "f1@60"], only_overall=True)
-        )
-        acc = differences["acc"]
-        f1 = differences["f1@60"]
-        unit_differences = difference_by_unit(baseline, candidate)
+    for acc, _, unit_differences in compared_answers:
         assert acc.difference == pytest.approx(unit_differences.sum())
 
         # An independent test: the sums of units change their signs.
@@ -174,19 +229,32 @@ def test_answers_to_one_row_are_compared_by_their_mean(weak: Run, strong: Run) -
         assert acc.p_randomization == pytest.approx(float(is_extreme.mean()), abs=0.01)
         assert acc.p_repeats is None
 
+
+def test_the_mean_of_answers_has_the_interval_of_independent_units(
+    compared_answers: list[ComparedAnswers],
+) -> None:
+    for acc, f1, unit_differences in compared_answers:
         # The mean of unit sums has the error of independent units; its interval is about the same.
         units = len(unit_differences)
         error = unit_differences.std(ddof=1) * units**0.5
         width = 2 * stats.t.ppf(0.975, units - 1) * error
         assert acc.high is not None and acc.low is not None
         assert acc.high - acc.low == pytest.approx(width, rel=0.1)
-        assert (acc.baseline_repeats, acc.baseline_sd) == (1, None)
-        assert (acc.baseline_rows, acc.candidate_rows) == (76, 76)
         assert f1.p_randomization is not None and f1.low is not None and f1.low < f1.difference
 
+
+def test_several_answers_to_a_row_are_one_run(
+    weak: Run, strong: Run, compared_answers: list[ComparedAnswers]
+) -> None:
+    for acc, _, _ in compared_answers:
+        assert (acc.baseline_repeats, acc.baseline_sd) == (1, None)
+        assert (acc.baseline_rows, acc.candidate_rows) == (76, 76)
+
+    f1_of_three_answers = compared_answers[-1].f1
     weak_f1 = reported_value(weak, "f1@60")
     strong_f1 = reported_value(strong, "f1@60")
-    assert f1.candidate_value == pytest.approx((weak_f1 + 2 * strong_f1) / 3)
+    expected = (weak_f1 + 2 * strong_f1) / 3
+    assert f1_of_three_answers.candidate_value == pytest.approx(expected)
 
 
 def test_the_same_answers_once_more_change_no_comparison(weak: Run, strong: Run) -> None:
@@ -214,10 +282,10 @@ def test_seeds_whose_rows_are_asked_again_stay_seeds(weak: Run, strong: Run) -> 
 
 
 def test_rows_with_fewer_answers_than_others_are_refused(weak: Run, strong: Run) -> None:
-    two = asked_again("two", weak, strong)
-    task = two.tasks[MINI]
+    two_answers = asked_again("two", weak, strong)
+    task = two_answers.tasks[MINI]
     shorter_task = dataclasses.replace(task, samples=task.samples[:-1])
-    shorter = dataclasses.replace(two, tasks={MINI: shorter_task})
+    shorter = dataclasses.replace(two_answers, tasks={MINI: shorter_task})
     refused("figlang_mini: two has up to 2 answers to a row, but 151 to 76 rows", shorter, strong)
 
 

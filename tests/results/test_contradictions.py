@@ -23,12 +23,14 @@ from figlang_tasks.scoring.readings import count_readings
 
 ROWS = 24
 RIGHT = 18  # of 24 records, 3 of 4
-DATA, REQUEST = "figlang_mini/test:fe9a", "figlang_mini,split=test"
+DATA = "figlang_mini/test:fe9a"
+REQUEST = "figlang_mini,split=test"
 SIGNATURE = "embedded (not a published metric)|bertscore:minilm"
 
 
 @lru_cache(maxsize=1)
 def scored_records() -> list[dict[str, Any]]:
+    """The first records of the run on V-FLUTE, with explanation scores, as of figlang_mini."""
     some_records = records()[:ROWS]
     for number, record in enumerate(some_records):
         score = 0.4 + number % 7 * 0.05
@@ -91,6 +93,8 @@ def test_files_that_fit_together(tmp_path: Path) -> None:
 
 
 def set_interval(metric: str, low: float | None, high: float | None, scope: str = OVERALL) -> Edit:
+    """Set the limits of an interval; None removes a limit."""
+
     def edit(content: Results) -> None:
         estimate = values(content)[metric][scope]
         for key, limit in (("low", low), ("high", high)):
@@ -102,6 +106,8 @@ def set_interval(metric: str, low: float | None, high: float | None, scope: str 
 
 
 def set_number(metric: str, key: str, number: float, scope: str = OVERALL) -> Edit:
+    """Set a number of an estimate, such as its value or its rows."""
+
     def edit(content: Results) -> None:
         values(content)[metric].setdefault(scope, {})[key] = number
 
@@ -118,6 +124,8 @@ def set_in_table(column: str, number: float) -> Edit:
 
 
 def set_fact(name: str, fact: object) -> Edit:
+    """Set an entry of the task's metadata."""
+
     def edit(content: Results) -> None:
         content["configs"]["vflute"]["metadata"][name] = fact
 
@@ -125,6 +133,8 @@ def set_fact(name: str, fact: object) -> Edit:
 
 
 def remove_fact(name: str) -> Edit:
+    """Remove an entry of the task's metadata."""
+
     def edit(content: Results) -> None:
         del content["configs"]["vflute"]["metadata"][name]
 
@@ -132,6 +142,8 @@ def remove_fact(name: str) -> Edit:
 
 
 def remove_metric(metric: str) -> Edit:
+    """Remove all estimates of a metric."""
+
     def edit(content: Results) -> None:
         del values(content)[metric]
 
@@ -139,6 +151,8 @@ def remove_metric(metric: str) -> Edit:
 
 
 def remove_scope(metric: str, scope: str) -> Edit:
+    """Remove the estimate of a metric in one scope."""
+
     def edit(content: Results) -> None:
         del values(content)[metric][scope]
 
@@ -261,6 +275,7 @@ def test_a_metric_that_is_not_computed_again(tmp_path: Path) -> None:
     rows = task_run.rows
 
     def contradictions(meteor: Estimate) -> Iterator[str]:
+        """What is wrong with this estimate of METEOR in a results file."""
         measures = to_json({**task_run.estimates, "meteor": {OVERALL: meteor}})
         configs = {task: {"metadata": {"measures": measures}}}
         folder = write_report_run(tmp_path / "run", {task: lines}, configs=configs)
@@ -276,13 +291,14 @@ def test_a_metric_that_is_not_computed_again(tmp_path: Path) -> None:
 
 
 def test_a_task_file_may_name_fewer_metrics(tmp_path: Path) -> None:
-    def edit(content: Results) -> None:
+    def keep_acc_alone(content: Results) -> None:
+        """Leave accuracy alone in the task's metrics and in its estimates."""
         content["configs"]["vflute"]["metric_list"] = [{"metric": "acc"}]
         for name in list(values(content)):
             if name != "acc":
                 del values(content)[name]
 
-    assert read(tmp_path, edit).contradictions == ()
+    assert read(tmp_path, keep_acc_alone).contradictions == ()
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,8 @@ from figlang_tasks.results import runs
 from figlang_tasks.results.files import find_runs
 from figlang_tasks.scoring import OVERALL, Estimate, to_json
 
-IDIOM, CLASSIFY = "figlang_mini_irfl_detect_idiom", "figlang_mini_metaclue_classify_literal"
+IDIOM = "figlang_mini_irfl_detect_idiom"
+CLASSIFY = "figlang_mini_metaclue_classify_literal"
 DATE = "20260102_030405"
 LATER = "20260103_030405"
 
@@ -101,9 +102,9 @@ def test_what_others_rely_on_needs_all_samples(
 
 
 def test_a_comparison_names_what_is_missing(folder: Path, tmp_path: Path) -> None:
-    other = saved(tmp_path / "other")
+    whole_run = saved(tmp_path / "other")
     samples(folder, CLASSIFY).unlink()
-    output = commands.done("compare", f"a={folder / f'{DATE}_results.json'}", f"b={other}")
+    output = commands.done("compare", f"a={folder / f'{DATE}_results.json'}", f"b={whole_run}")
     assert f"results of {CLASSIFY} have no samples" in output
 
 

@@ -35,6 +35,7 @@ def numbers_of_file(path: Path) -> NumbersByLabels:
 
 
 def numbers_of_frame(frame: pd.DataFrame) -> NumbersByLabels:
+    """Every number of a frame; None where a cell is empty."""
     assert list(frame.columns) == COLUMNS
     numbers: NumbersByLabels = {}
     for row in frame.itertuples(index=False):
@@ -106,7 +107,8 @@ def test_what_holds_no_numbers_of_ours_is_refused(
 
 
 def test_compare_gives_what_the_command_does() -> None:
-    weak, strong = demo_runs.weak_run(), demo_runs.strong_run()
+    weak = demo_runs.weak_run()
+    strong = demo_runs.strong_run()
     options: dict[str, Any] = {
         "metrics": ["acc"],
         "tasks": ["figlang_mini"],

@@ -23,6 +23,7 @@ def run_of(**results: Any) -> Run:
 
 
 def task_of(data: str, sample: dict[str, Any], metadata: dict[str, Any]) -> TaskRun:
+    """A run of V-FLUTE with one sample and this metadata."""
     return TaskRun(
         task="x",
         path=Path(),

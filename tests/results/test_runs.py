@@ -17,6 +17,7 @@ from demo_runs import SAMPLES_NAME, run_figlang_mini
 from figlang_tasks.core.errors import RunError
 from figlang_tasks.results import runs
 from figlang_tasks.results.results_file import model_name, partial_reason
+from figlang_tasks.results.task_run import Run
 
 RESULTS = "2026-01-02T03-04-05_results.json"
 
@@ -28,23 +29,35 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_whole_run_is_read_from_its_folder() -> None:
-    run = runs.read(str(demo_runs.weak_run()))
-    assert set(run.tasks) == set(demo_runs.VARIED_TASKS)
-    mini = run.tasks["figlang_mini"]
+@pytest.fixture(scope="module")
+def whole_run() -> Run:
+    """A run of several tasks, read from its folder."""
+    return runs.read(str(demo_runs.weak_run()))
+
+
+def test_a_whole_run_has_all_tasks_of_its_folder(whole_run: Run) -> None:
+    assert set(whole_run.tasks) == set(demo_runs.VARIED_TASKS)
+    assert whole_run.tasks["mini_irfl_match_simile"].benchmark.name == "irfl"
+    assert not whole_run.tasks["mini_irfl_match_simile"].has_explanations
+    assert whole_run.partial is None
+
+
+def test_a_task_has_its_samples_and_names_their_data(whole_run: Run) -> None:
+    mini = whole_run.tasks["figlang_mini"]
     assert (mini.benchmark.name, mini.data.dataset) == ("vflute", "figlang_mini")
     assert len(mini.samples) == len(set(mini.ids)) == 76
     assert mini.sha256 == hashlib.sha256(mini.path.read_bytes()).hexdigest()
     assert re.fullmatch(r"figlang_mini/test:[0-9a-f]{12}", str(mini.data))
+
+
+def test_a_task_has_its_version_its_scorer_and_the_reported_values(whole_run: Run) -> None:
+    mini = whole_run.tasks["figlang_mini"]
     assert mini.scorer == "embedded"
     assert mini.signature is not None and mini.signature.startswith("embedded")
     assert mini.version == "5-0" and mini.has_explanations
     value, low, high, *_ = mini.estimates["f1@60"]["muse"]
     assert low is not None and high is not None and 0 < low <= value <= high
     assert mini.reported == mini.estimates
-    assert run.tasks["mini_irfl_match_simile"].benchmark.name == "irfl"
-    assert not run.tasks["mini_irfl_match_simile"].has_explanations
-    assert run.partial is None
 
 
 def test_a_file_of_a_run_names_that_task_or_all_of_its_date() -> None:
@@ -59,22 +72,19 @@ def test_a_file_of_a_run_names_that_task_or_all_of_its_date() -> None:
 def test_names(folder: Path, tmp_path: Path) -> None:
     assert runs.read(f"tuned={folder}").name == "tuned"
     assert runs.read(str(folder)).name == folder.name
-    other = tmp_path / "other"
-    other.mkdir()
-    shutil.copy(folder / SAMPLES_NAME, other)
-    assert [run.name for run in runs.read_all([f"a={folder / SAMPLES_NAME}", f"b={other}"])] == [
-        "a",
-        "b",
-    ]
-    names = [run.name for run in runs.read_all([f"a={folder / SAMPLES_NAME}", f"a={other}"])]
-    assert names == [f"a ({folder / SAMPLES_NAME})", f"a ({other})"]
+    copied_run = tmp_path / "other"
+    copied_run.mkdir()
+    samples_file = folder / SAMPLES_NAME
+    shutil.copy(samples_file, copied_run)
+    two_names = [run.name for run in runs.read_all([f"a={samples_file}", f"b={copied_run}"])]
+    assert two_names == ["a", "b"]
+    one_name = [run.name for run in runs.read_all([f"a={samples_file}", f"a={copied_run}"])]
+    assert one_name == [f"a ({samples_file})", f"a ({copied_run})"]
     assert [run.name for run in runs.read_all([f"a={tmp_path}/oth*"])] == ["a"]
-    for same_run in (
-        other,
-        other / SAMPLES_NAME,
-    ):  # the folder, and what a shell makes of `folder/*`
+    # The folder, and what a shell makes of `folder/*`.
+    for same_run in (copied_run, copied_run / SAMPLES_NAME):
         with pytest.raises(RunError, match="is given 2 times"):
-            runs.read_all([str(other), f"again={same_run}"])
+            runs.read_all([str(copied_run), f"again={same_run}"])
 
 
 def test_the_newest_of_several_runs_is_read_and_said(
@@ -199,8 +209,8 @@ def test_a_folder_may_hold_a_run_of_each_task(folder: Path) -> None:
 
 
 def test_tasks_of_others_are_passed_over(folder: Path) -> None:
-    other = folder / SAMPLES_NAME.replace("figlang_mini", "mme")
-    other.write_text('{"doc_id": 0, "mme_score": {"id": 1}}\n', encoding="utf-8")
+    samples_of_mme = folder / SAMPLES_NAME.replace("figlang_mini", "mme")
+    samples_of_mme.write_text('{"doc_id": 0, "mme_score": {"id": 1}}\n', encoding="utf-8")
     assert list(runs.read(str(folder)).tasks) == ["figlang_mini"]
     (folder / SAMPLES_NAME).unlink()
     refused(

@@ -113,7 +113,7 @@ def test_thresholds_of_the_papers(
 
     scheme = scheme_of(task)
     definition = scheme.thresholds[0].explained  # FLUTE has two definitions; the curve the first
-    first_thresholds = [one for one in scheme.thresholds if one.explained == definition]
+    first_thresholds = [item for item in scheme.thresholds if item.explained == definition]
     points = curve(scheme, records, [threshold.at for threshold in first_thresholds])
     for point, threshold in zip(points, first_thresholds, strict=True):
         assert point[:3] == estimates[threshold.name][:3]

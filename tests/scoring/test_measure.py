@@ -9,7 +9,7 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -221,18 +221,46 @@ def aggregated(entry: Mapping[str, Any], documents: Sequence[Mapping[str, Any]])
     return entry["aggregation"](answers)
 
 
-def test_lm_eval_gets_records_with_the_numbers_and_saves_facts_of_the_run() -> None:
+class RunOfLMEval(NamedTuple):
+    """A task with accuracy and F1 in lm-eval, before anything is aggregated.
+
+    Attributes:
+        entries: the metric list of the task.
+        records: of four rows.
+        documents: what lm-eval gets of each row.
+    """
+
+    entries: list[dict[str, Any]]
+    records: list[dict[str, Any]]
+    documents: list[Any]
+
+
+@pytest.fixture
+def run_of_lm_eval() -> RunOfLMEval:
+    """The task and what lm-eval gets of four rows, new for each test."""
     measures = Measures.of(ACC, replace(F1, in_table=True))
     entries = metric_list_for_lm_eval(task_with(measures))
     records = [record(0, 0, data="a")]
     records += [record(number, number % 2, data="b", revision="v9") for number in (1, 2, 3)]
     documents = [values_for_lm_eval(measures.values(record), []) for record in records]
+    return RunOfLMEval(entries, records, documents)
+
+
+def test_lm_eval_gets_records_with_the_numbers(run_of_lm_eval: RunOfLMEval) -> None:
+    _, records, documents = run_of_lm_eval
     assert [dict(document)["sample"] for document in documents] == records, "lm-eval saves them"
     assert documents[1]["acc"] == 1.0, "lm-eval saves numbers"
     assert documents[1]["f1"] is None
     for document in documents:
         assert {metric for metric, _ in document.items()} == {"acc", "f1"}, "it aggregates these"
+    sent_to_another_process = pickle.loads(pickle.dumps(dict(documents[1].items())["acc"]))
+    assert sent_to_another_process == JudgedAnswer(records[1], None)
 
+
+def test_lm_eval_saves_facts_of_the_run_whose_values_it_aggregates(
+    run_of_lm_eval: RunOfLMEval,
+) -> None:
+    entries, _, documents = run_of_lm_eval
     saved_facts = copy.deepcopy(entries)[0]["figlang_tasks"]  # lm-eval copies them before a run
     values = {entry["metric"]: aggregated(entry, documents) for entry in entries}
     assert values == {"acc": 0.5, "f1": pytest.approx(1 / 3)}
@@ -242,9 +270,15 @@ def test_lm_eval_gets_records_with_the_numbers_and_saves_facts_of_the_run() -> N
         "versions": {"figlang-tasks": figlang_tasks.__version__},
     }
 
-    sent_to_another_process = pickle.loads(pickle.dumps(dict(documents[1].items())["acc"]))
-    assert sent_to_another_process == JudgedAnswer(records[1], None)
-    notes.take_failures()
+
+def test_an_error_in_an_aggregator_of_lm_eval_is_nan_and_a_failure(
+    run_of_lm_eval: RunOfLMEval,
+) -> None:
+    entries, _, documents = run_of_lm_eval
+    saved_facts = copy.deepcopy(entries)[0]["figlang_tasks"]
+    aggregated(entries[0], documents)  # leaves facts of a run, which the next one replaces
+    assert saved_facts
+    notes.take_failures()  # forgets those of other tests
     no_answers = [object()]
     value = entries[0]["aggregation"](no_answers)
     assert math.isnan(value), "an error in an aggregator would cost the whole run"

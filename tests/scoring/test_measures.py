@@ -67,7 +67,8 @@ def test_tables_are_short_and_names_say_one_thing(name: str) -> None:
         declared, declared_scope = declared_measure_and_scope
         assert (declared.name, declared_scope) == (measure.name, scope)
         for attribute in ("higher_is_better", "percent", "role", "interval"):
-            expected, value = getattr(declared, attribute), getattr(measure, attribute)
+            expected = getattr(declared, attribute)
+            value = getattr(measure, attribute)
             assert value == expected, (
                 f"the {attribute} of {metric_name} is {expected!r} in {benchmark_of(declared)}, and"
                 f" {value!r} in {benchmark_of(measure)}. Metrics with the same name must agree in"
@@ -128,9 +129,9 @@ def test_every_published_figure_belongs_to_a_metric_that_its_tasks_report() -> N
     for task, metrics in reported_metrics().items():
         task_metrics |= {(task, metric) for metric in metrics}
     for group, definition in definitions().items():  # a group's value is made of its tasks' values
-        task_metrics |= {
-            (group, metric) for task, metric in task_metrics if task in definition.members
-        }
+        for task, metric in tuple(task_metrics):
+            if task in definition.members:
+                task_metrics.add((group, metric))
     figures: list[tuple[str, str]] = []
     for task, figures_of_task in published.figures_by_task().items():
         figures += [(task, figure.metric) for figure in figures_of_task]

@@ -144,7 +144,9 @@ def test_warnings_about_the_outputs_of_a_task(
     assert output_warnings(V2.by_name, records, outputs) == expected
 
     share_unfinished = outputs.count("<think>It may be A, or") / len(records)
-    expected_values = {"all": share_unfinished} if share_unfinished else {}
+    expected_values: dict[str, float] = {}
+    if share_unfinished:
+        expected_values["all"] = share_unfinished
     estimates = evaluate_records(records, Measures.of(parse_rate()), 0).get("unfinished", {})
     assert {scope: estimate.value for scope, estimate in estimates.items()} == expected_values
 
@@ -187,10 +189,8 @@ def test_answers_that_choose_nothing_are_not_sent_to_a_language_model(
         " unreadable)"
     )
     records = [row(0, None, None, "unreadable"), row(1, 1, 1)]
-    boxes = [
-        {**record, "task": "metaclue_localize", "request": "MetaCLUE,task=localize"}
-        for record in records
-    ]
+    fields = {"task": "metaclue_localize", "request": "MetaCLUE,task=localize"}
+    boxes = [{**record, **fields} for record in records]
     assert output_warnings({}, boxes, []) == [warning]
     monkeypatch.setattr(Benchmark, "module", lambda benchmark, name: None)
     assert output_warnings({}, records, []) == [warning]

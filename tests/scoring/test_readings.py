@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -106,7 +107,11 @@ def test_every_task_that_reads_words_has_readings(task: str) -> None:
     ],
 )
 def test_what_unread_answers_count_as(task: str, output: str, expected: str) -> None:
-    samples = sample_lines(task, None, lambda doc, number: output)
+
+    def answer(doc: Mapping[str, Any], number: int) -> str:
+        return output
+
+    samples = sample_lines(task, None, answer)
     readings = count_readings(sample["sample"] for sample in samples)
     assert readings is not None
     assert readings["left_count_as"] == expected

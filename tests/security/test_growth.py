@@ -40,6 +40,11 @@ def read_annotation(text: str) -> nykms.Annotation | None:
         return None
 
 
+def table_with(text: str) -> str:
+    """A table with a text in two cells."""
+    return markdown_table([["a", "b"], [text, text]])
+
+
 CHOICES = Choices(3, texts=("the boat", "a big boat", "boat"))
 OPTIONS = dict(zip("ABCD", ("boat", "big boat", "sea", "no"), strict=True))
 FURTHER: dict[str, Reader] = {
@@ -66,7 +71,7 @@ FURTHER: dict[str, Reader] = {
     "latex": latex,
     "metrics, tokens of captions": caption_metrics.tokenize,
     "metrics, relaxed match": partial(overlap.relaxed_match, reference="a"),
-    "table": lambda text: markdown_table([["a", "b"], [text, text]]),
+    "table": table_with,
 }
 ALL = answer_readers() | text_makers() | FURTHER
 
@@ -100,6 +105,7 @@ def numbered(length: int) -> str:
 
 
 def repeat(piece: str, length: int) -> str:
+    """A text of about this length, of one piece again and again."""
     return piece * (length // len(piece))
 
 
@@ -138,8 +144,8 @@ def most_suspicious(read: Reader, pieces: Iterable[str], count: int) -> list[str
     for piece in pieces:
         times[piece] = seconds(read, repeat(piece, SMALL // 2))
         growths[piece] = times[piece] / seconds(read, repeat(piece, SMALL // 8))
-    by_time = sorted(times, key=lambda piece: times[piece], reverse=True)
-    by_growth = sorted(growths, key=lambda piece: growths[piece], reverse=True)
+    by_time = sorted(times, key=times.__getitem__, reverse=True)
+    by_growth = sorted(growths, key=growths.__getitem__, reverse=True)
     return list(dict.fromkeys(by_time[:count] + by_growth[:count]))
 
 

@@ -33,11 +33,17 @@ from figlang_tasks.core.request import Request
 from figlang_tasks.judge import llm as judge
 from figlang_tasks.results import runs
 
-ANSWERS = [
-    json.loads(line)["output"]
-    for path in sorted((Path(__file__).parents[1] / "answers").glob("*.jsonl"))
-    for line in path.read_text(encoding="utf-8").splitlines()
-]
+
+def real_answers() -> list[str | None]:
+    """The outputs of models in tests/answers; None for a model that gave none."""
+    outputs: list[str | None] = []
+    for path in sorted((Path(__file__).parents[1] / "answers").glob("*.jsonl")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            outputs.append(json.loads(line)["output"])
+    return outputs
+
+
+ANSWERS = real_answers()
 
 
 @st.composite
@@ -46,14 +52,16 @@ def hostile(draw: st.DrawFn) -> str:
     broken JSON.
     """
 
-    def part() -> str:
+    def draw_piece() -> str:
+        """A hostile piece, a few characters, or a part of a real answer."""
         if draw(st.booleans()):
             return draw(st.sampled_from(HOSTILE_PIECES) | st.text(max_size=4))
         answer = draw(st.sampled_from(ANSWERS)) or ""
         first, last = sorted(draw(st.tuples(*[st.integers(0, len(answer))] * 2)))
         return answer[first:last]
 
-    return "".join(part() for _ in range(draw(st.integers(0, 6))))
+    count = draw(st.integers(0, 6))
+    return "".join(draw_piece() for _ in range(count))
 
 
 BOX_READERS = box_readers()
@@ -65,19 +73,21 @@ TEXT_MAKERS = text_makers()
 @settings(max_examples=150)
 @given(text=hostile())
 def test_a_parser_reads_or_says_why_not(name: str, text: str) -> None:
-    found = READERS[name](text)
-    assert found.status in get_args(Status) and found.rule
-    assert (found.status == "read") == (found.value is not None)
-    span = getattr(found, "span", None)
+    reading = READERS[name](text)
+    assert reading.status in get_args(Status)
+    assert reading.rule
+    assert (reading.status == "read") == (reading.value is not None)
+    span = getattr(reading, "span", None)
     assert span is None or 0 <= span[0] < span[1] <= len(text)
-    if name in BOX_READERS and found.value:
-        for left, top, right, bottom in found.value.primary + found.value.secondary:
-            assert 0 <= left < right <= PICTURE_WIDTH and 0 <= top < bottom <= PICTURE_HEIGHT
+    if name in BOX_READERS and reading.value:
+        for x_min, y_min, x_max, y_max in reading.value.primary + reading.value.secondary:
+            assert 0 <= x_min < x_max <= PICTURE_WIDTH
+            assert 0 <= y_min < y_max <= PICTURE_HEIGHT
 
 
 @pytest.mark.parametrize("name", TEXT_MAKERS)
 @given(text=hostile())
-def test_what_makes_a_text_of_a_text(name: str, text: str) -> None:
+def test_a_text_maker_returns_a_text(name: str, text: str) -> None:
     assert isinstance(TEXT_MAKERS[name](text), str)
 
 
@@ -87,11 +97,10 @@ def test_scores_pictures_and_cells_of_a_judge(text: str) -> None:
     scores = score_requests.read_answer(text)
     assert scores is None or all(type(score) is float and math.isfinite(score) for score in scores)
     assert metaclue.generated_picture(text, number=3) is None
-    for asked in ("label", "adequate", "preferred"):
-        cells = judge.read_answer(asked, text, ("A", "B"))
-        assert (not cells or asked in cells) and all(
-            isinstance(value, str) for value in cells.values()
-        )
+    for column in ("label", "adequate", "preferred"):
+        cells = judge.read_answer(column, text, ("A", "B"))
+        assert not cells or column in cells
+        assert all(isinstance(cell, str) for cell in cells.values())
 
 
 # --- files of a run ---
@@ -106,15 +115,17 @@ def sample() -> dict[str, Any]:
 
 
 @settings(max_examples=60)
-@given(text=hostile(), field=st.integers(0, 99), place=st.integers(0, 400))
-def test_a_samples_file_is_read_or_named_in_one_line(text: str, field: int, place: int) -> None:
+@given(text=hostile(), field=st.integers(0, 99), offset=st.integers(0, 400))
+def test_a_samples_file_is_read_or_named_in_one_line(text: str, field: int, offset: int) -> None:
     record = sample()["sample"]
     line = json.dumps(sample())
-    damaged = record | {sorted(record)[field % len(record)]: text}
-    changed = json.dumps(sample() | {"filtered_resps": [text], "sample": damaged})
+    changed_field = sorted(record)[field % len(record)]
+    changed_record = {**record, changed_field: text}
+    changed_line = {**sample(), "filtered_resps": [text], "sample": changed_record}
+    line_with_text = line[:offset] + text + line[offset:]
     with TemporaryDirectory() as folder:
         path = Path(folder) / NAME
-        for content in (text, changed, line[:place] + text + line[place:]):
+        for content in (text, json.dumps(changed_line), line_with_text):
             path.write_bytes(f"{content}\n{line}\n".encode("utf-8", "surrogatepass"))
             try:
                 for task in runs.read(str(path)).tasks.values():

@@ -60,15 +60,19 @@ def test_a_table_named_by_saved_samples_is_one_of_the_release() -> None:
 
 
 def test_a_report_of_somebody_elses_run_shows_no_picture_of_this_machine(tmp_path: Path) -> None:
-    image, task = str(secret(tmp_path)), "figlang_mini_metaclue_caption"
+    image = str(secret(tmp_path))
+    task = "figlang_mini_metaclue_caption"
     lines = sample_lines(task, 2)
     lines[1]["sample"]["id"] = image
-    made = gallery.build([read(str(write_run(tmp_path / "run", {task: lines})))])
-    assert [picture is None for picture in made.pictures] == [False, True]
-    assert any(
-        f"{task} {image}: image" in warning and "points outside of" in warning
-        for warning in made.warnings
-    )
+    built = gallery.build([read(str(write_run(tmp_path / "run", {task: lines})))])
+    assert [picture is None for picture in built.pictures] == [False, True]
+    warnings = [warning for warning in built.warnings if f"{task} {image}: image" in warning]
+    assert any("points outside of" in warning for warning in warnings)
+
+
+def no_judgement(prompt: str, pictures: list[Image.Image]) -> str:
+    """An answer without a judgement."""
+    return "{}"
 
 
 def test_a_sheet_sends_no_picture_of_this_machine_to_a_server(
@@ -78,7 +82,7 @@ def test_a_sheet_sends_no_picture_of_this_machine_to_a_server(
     (tmp_path / "got").mkdir()
     cells = {"item": "1", "letter": "A", "image": "../secret.png", "annotator": "a", "sheet": "s-1"}
     sheet = save_sheet(tmp_path / "got" / "sheet.csv", [dict.fromkeys(COLUMNS, "") | cells])
-    with JudgeServer(lambda prompt, pictures: "{}") as server:
+    with JudgeServer(no_judgement) as server:
         monkeypatch.setenv("OPENAI_API_KEY", "none")
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         with pytest.raises(DataError, match=r"sheet.csv, item 1: image .* points outside of .*got"):
@@ -103,19 +107,18 @@ def test_only_pictures_are_opened(tmp_path: Path) -> None:
         "data": "MetaCLUE/generate@local:0123456789ab",
         "dataset": "MetaCLUE",
         "number": 0,
-    }
-    doc |= {
         "request": "MetaCLUE,task=generate",
         "primary": "a",
         "relationship": "b",
         "secondary": "c",
     }
     judged = process_results(doc, [str(tmp_path / "secret.png")])
-    assert judged["image_rate"] == 0.0 and judged["sample"]["file"] is None
+    assert judged["image_rate"] == 0.0
+    assert judged["sample"]["file"] is None
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "without_folders"),
     [
         ("pretrained=/home/me/model,dtype=x", "pretrained=[local]/model,dtype=x"),
         ("--model_args 'a=~/m' b=./out/c ../d", "--model_args 'a=[local]/m' b=[local]/c [local]/d"),
@@ -129,5 +132,5 @@ def test_only_pictures_are_opened(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_local_paths_are_cut_down_to_a_name(text: str, shown: str) -> None:
-    assert without_paths(text) == shown
+def test_local_paths_are_cut_down_to_a_name(text: str, without_folders: str) -> None:
+    assert without_paths(text) == without_folders

@@ -33,20 +33,20 @@ def no_hub() -> Iterator[str]:
 
 
 def run(folder: Path, hub: str, *arguments: str, command: str = "lmms_eval") -> int:
-    """Run a command with secrets in the environment; what it says goes into files of the folder,
-    too.
+    """Run a command with secrets in the environment, and return its exit status.
+
+    What it prints is written to files of the folder, too.
     """
-    env = {
-        name: value for name, value in os.environ.items() if not name.startswith(("HF_", "HUGGING"))
-    }
+    env: dict[str, str] = {}
+    for name, value in os.environ.items():
+        if not name.startswith(("HF_", "HUGGING")):
+            env[name] = value
     env |= {
         "HOME": str(folder),
         "HF_ENDPOINT": hub,
         "HF_TOKEN": HUB,
         "OPENAI_API_KEY": API,
         "FIGLANG_SCORER": "off",
-    }
-    env |= {
         "FIGLANG_CACHE": str(folder / "cache"),
         "ANTHROPIC_API_KEY": JUDGE,
         "OPENAI_API_BASE": f"{hub}/v1",
@@ -62,17 +62,15 @@ def run(folder: Path, hub: str, *arguments: str, command: str = "lmms_eval") -> 
 
 
 def leaks(folder: Path) -> list[str]:
-    """Files below a folder that hold a secret, with the line."""
-    found = []
+    """Files below a folder that hold a secret, each with the line."""
+    leaking_lines: list[str] = []
     for path in sorted(folder.rglob("*")):
-        if path.is_file():
-            lines = path.read_bytes().split(b"\n")
-            found += [
-                f"{path.relative_to(folder)}: {line[:300]!r}"
-                for line in lines
-                if SENTINEL.search(line)
-            ]
-    return found
+        if not path.is_file():
+            continue
+        for line in path.read_bytes().split(b"\n"):
+            if SENTINEL.search(line):
+                leaking_lines.append(f"{path.relative_to(folder)}: {line[:300]!r}")
+    return leaking_lines
 
 
 DOCTOR = ("doctor", "versions", "hub", "scorers")  # the others ask the harness, for many seconds
@@ -89,23 +87,18 @@ EVALUATE = (
 
 @pytest.mark.slow
 def test_a_run_and_what_is_made_of_it(tmp_path: Path, no_hub: str) -> None:
-    arguments = (  # the class refuses the names it does not know
-        f"seed=1,api_key={API},hub_token={HUB}"
-    )
-    assert (
-        run(tmp_path, no_hub, "--model", "figlang_random", "--model_args", arguments, *EVALUATE)
-        != 0
-    )
-    assert run(tmp_path, no_hub, "--model", "figlang_random", *EVALUATE) == 0
+    model = ("--model", "figlang_random")
+    # The class refuses the names that it does not know.
+    arguments = f"seed=1,api_key={API},hub_token={HUB}"
+    assert run(tmp_path, no_hub, *model, "--model_args", arguments, *EVALUATE) != 0
+    assert run(tmp_path, no_hub, *model, *EVALUATE) == 0
     (results,) = {path.parent for path in (tmp_path / "out").rglob("*_samples_*.jsonl")}
     assert list(results.glob("*_results.json"))
     for verb in (("report", str(results), "-o", "report.html"), DOCTOR, ("tasks",)):
         run(tmp_path, no_hub, *verb, command="figlang")
     assert (tmp_path / "report.html").is_file()
     # The hub is asked with the token, and refuses.
-    assert (
-        run(tmp_path, no_hub, "--model", "figlang_random", "--tasks", "flute", "--limit", "1") != 0
-    )
+    assert run(tmp_path, no_hub, *model, "--tasks", "flute", "--limit", "1") != 0
     assert not leaks(tmp_path)
 
 
@@ -115,13 +108,15 @@ class _Echoes(OpenAIServer):
     """
 
     def __init__(self, key: str, refusals: int) -> None:
+        """Repeat a key; the first requests, as many as `refusals`, are refused."""
         super().__init__("m")
-        self.key, self.refusals = key, refusals
+        self.key = key
+        self.refusals = refusals
 
     def reply(self, body: Mapping[str, Any]) -> Reply:
-        if (
-            len(self.requests) <= self.refusals
-        ):  # long, so that the harness cuts the key when it cuts the message
+        """An answer or an error with the key."""
+        if len(self.requests) <= self.refusals:
+            # Long, so that the harness cuts the key when it cuts the message.
             raise Refused(400, f"Incorrect key Bearer {self.key}, {'x' * 100} Bearer {self.key}")
         return Reply(f"Entails. You sent Bearer {self.key}.")
 
@@ -154,12 +149,14 @@ def test_a_server_that_repeats_the_key(
             "DEBUG",
         )
         assert run(tmp_path, no_hub, *command, *EVALUATE[2:], "--tasks", tasks) == 1
-    said = b"".join(path.read_bytes() for path in tmp_path.glob("*.std*"))
-    assert said.count(HIDDEN.encode()) >= 2 and b"Incorrect key" in said
+    printed = b"".join(path.read_bytes() for path in tmp_path.glob("*.std*"))
+    assert printed.count(HIDDEN.encode()) >= 2
+    assert b"Incorrect key" in printed
     if refusals == 1:
         (samples,) = (tmp_path / "out").rglob("*_samples_*.jsonl")
         lines = samples.read_text(encoding="utf-8").splitlines()
-        assert len(lines) == 2 and all(HIDDEN in line for line in lines)
+        assert len(lines) == 2
+        assert all(HIDDEN in line for line in lines)
         assert HIDDEN.encode() in (tmp_path / "answers" / "figlang_0.db").read_bytes()
     assert not leaks(tmp_path)
 
@@ -169,6 +166,7 @@ def test_a_server_that_repeats_the_key(
 
 @pytest.fixture
 def clean(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Secrets in the environment alone, and the loggers as they were after the test."""
     monkeypatch.setattr(redaction, "given_secrets", set())
     monkeypatch.setenv("HF_TOKEN", HUB)
     monkeypatch.setenv("MY_SERVICE_API_KEY", JUDGE)
@@ -180,7 +178,7 @@ def clean(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "redacted_text"),
     [
         (f"token: {HUB}.", f"token: {HIDDEN}."),
         (f"{JUDGE}{JUDGE}", HIDDEN * 2),
@@ -229,8 +227,8 @@ def clean(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         (r"'first line\nMY_KEY=x1, second'", rf"'first line\nMY_KEY={HIDDEN}, second'"),
     ],
 )
-def test_hidden(clean: None, text: str, shown: str) -> None:
-    assert redaction.redacted(text) == shown
+def test_secrets_are_hidden_and_nothing_else(clean: None, text: str, redacted_text: str) -> None:
+    assert redaction.redacted(text) == redacted_text
 
 
 def test_a_secret_that_begins_another(clean: None, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -277,9 +275,10 @@ def test_keys_of_well_known_services(clean: None, service: str) -> None:
 
 
 def test_a_private_key_of_several_lines(clean: None) -> None:
-    begin, end = "-----BEGIN ", "-----END RSA PRIVATE KEY-----"
-    shown = redaction.redacted(f"{begin}RSA PRIVATE KEY-----\nMIIEow\nIBAAKC\n{end} and so on")
-    assert shown == f"{begin}{HIDDEN}{end} and so on"
+    first_words = "-----BEGIN "
+    last_line = "-----END RSA PRIVATE KEY-----"
+    text = f"{first_words}RSA PRIVATE KEY-----\nMIIEow\nIBAAKC\n{last_line} and so on"
+    assert redaction.redacted(text) == f"{first_words}{HIDDEN}{last_line} and so on"
 
 
 INNOCENT = [
@@ -305,44 +304,46 @@ INNOCENT = [
 
 @pytest.mark.parametrize("text", INNOCENT)
 def test_innocent_words_are_shown(clean: None, text: str) -> None:
-    assert redaction.redacted(text) == text and redaction.without_secrets(text) == text
+    assert redaction.redacted(text) == text
+    assert redaction.without_secrets(text) == text
 
 
-def test_mappings() -> None:
-    given = {
+def test_values_of_mappings_are_hidden_by_their_keys() -> None:
+    arguments = {
         "score_key": "score",
         "key": 3,
         "token": None,
         "api_key": "x",
         "all": [{"hf_token": 7}],
     }
-    shown = {
+    redacted_arguments = {
         "score_key": "score",
         "key": 3,
         "token": None,
         "api_key": HIDDEN,
         "all": [{"hf_token": HIDDEN}],
     }
-    assert redaction.redacted(given) == shown
+    assert redaction.redacted(arguments) == redacted_arguments
 
 
 @pytest.mark.parametrize("length", [12, 30])
 def test_a_secret_that_is_cut_off(clean: None, length: int) -> None:
     """The harness keeps 200 characters of an error."""
-    assert (
-        redaction.without_secrets(f"refused: {HUB[:length]}. And so on")
-        == f"refused: {HIDDEN}. And so on"
-    )
+    error = f"refused: {HUB[:length]}. And so on"
+    assert redaction.without_secrets(error) == f"refused: {HIDDEN}. And so on"
 
 
-OWN = "from-the-service-1+2/3"
+SERVICE_KEY = "from-the-service-1+2/3"
 
 
-@pytest.mark.parametrize("given", [f"a=b,api_key={OWN},c=d", {"a": "b", "api_key": OWN}])
-def test_arguments_of_a_model_are_remembered(clean: None, given: Any) -> None:
-    assert redaction.redacted(f"refused: {OWN}") == f"refused: {OWN}"
-    redaction.remember(given)
-    assert redaction.redacted(f"refused: {OWN}, {OWN[:13]}") == f"refused: {HIDDEN}, {HIDDEN}"
+@pytest.mark.parametrize(
+    "arguments", [f"a=b,api_key={SERVICE_KEY},c=d", {"a": "b", "api_key": SERVICE_KEY}]
+)
+def test_arguments_of_a_model_are_remembered(clean: None, arguments: Any) -> None:
+    error = f"refused: {SERVICE_KEY}"
+    assert redaction.redacted(error) == error
+    redaction.remember(arguments)
+    assert redaction.redacted(f"{error}, {SERVICE_KEY[:13]}") == f"refused: {HIDDEN}, {HIDDEN}"
 
 
 @pytest.mark.parametrize("placeholder", ["anything", "short"])

@@ -40,10 +40,10 @@ def test_what_is_printed(text: str, one_line: str, lines: str | None) -> None:
 
 @given(st.text())
 def test_no_text_steers(text: str) -> None:
-    assert not STEERS & set(printable(text)) and "\n" not in printable(text)
-    assert not STEERS & set(printable_lines(text)) and printable_lines(text).count(
-        "\n"
-    ) == text.count("\n")
+    assert not STEERS & set(printable(text))
+    assert "\n" not in printable(text)
+    assert not STEERS & set(printable_lines(text))
+    assert printable_lines(text).count("\n") == text.count("\n")
     if text.isprintable():
         assert printable(text) == printable_lines(text) == text
 
@@ -51,23 +51,27 @@ def test_no_text_steers(text: str) -> None:
 # --- the commands ---
 
 
+def list_a_run(folder: Path) -> list[str]:
+    """The arguments that list a run whose model has a nasty name."""
+    samples = {"figlang_mini": sample_lines("figlang_mini", 4)}
+    return ["runs", str(write_run(folder / "run", samples, model_name=f"m{NASTY}"))]
+
+
+def compare_missing_runs(folder: Path) -> list[str]:
+    """Arguments that end with an error, which names files of the folder."""
+    return ["compare", str(folder / "no"), str(folder / "nor")]
+
+
+def misuse(folder: Path) -> list[str]:
+    """Arguments that the command does not have."""
+    return ["doctor", NASTY]
+
+
 # What is called in a folder whose name is nasty, and its exit status: a command of each kind.
 COMMANDS: dict[str, tuple[Callable[[Path], list[str]], int]] = {
-    "a run": (
-        lambda here: [
-            "runs",
-            str(
-                write_run(
-                    here / "run",
-                    {"figlang_mini": sample_lines("figlang_mini", 4)},
-                    model_name=f"m{NASTY}",
-                )
-            ),
-        ],
-        0,
-    ),
-    "an error": (lambda here: ["compare", str(here / "no"), str(here / "nor")], 1),
-    "wrong usage": (lambda here: ["doctor", NASTY], 2),
+    "a run": (list_a_run, 0),
+    "an error": (compare_missing_runs, 1),
+    "wrong usage": (misuse, 2),
 }
 
 
@@ -81,17 +85,19 @@ def test_no_name_steers_the_terminal(
     folder.mkdir()
     done = CliRunner().invoke(app, arguments(folder))
     assert done.exit_code == status, done.output
-    assert done.output and not STEERS & set(done.output)
+    assert done.output
+    assert not STEERS & set(done.output)
 
 
 # --- logs and errors ---
 
 
 def test_logs_and_their_tracebacks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OTHER_API_KEY", secret := "of-a-service-9-that-nobody-knows")
+    secret = "of-a-service-9-that-nobody-knows"
+    monkeypatch.setenv("OTHER_API_KEY", secret)
     before = logger._core.patcher  # type: ignore[attr-defined]
-    seen: list[str] = []
-    handler = logger.add(seen.append, format="{message}", diagnose=True, backtrace=True)
+    messages: list[str] = []
+    handler = logger.add(messages.append, format="{message}", diagnose=True, backtrace=True)
     logs.clean_logs()
     try:
         logger.warning(f"one\n\ttwo {NASTY}")
@@ -102,9 +108,12 @@ def test_logs_and_their_tracebacks(monkeypatch: pytest.MonkeyPatch) -> None:
     finally:
         logger.remove(handler)
         logger.configure(patcher=before)
-    assert seen[0].startswith("one\n\ttwo a [31m") and not STEERS & set("".join(seen))
-    assert secret not in seen[1] and "ValueError: the server says [REDACTED] a [31m" in seen[1]
-    assert "test_terminal.py" in seen[1]
+    warning, error = messages
+    assert warning.startswith("one\n\ttwo a [31m")
+    assert not STEERS & set(warning + error)
+    assert secret not in error
+    assert "ValueError: the server says [REDACTED] a [31m" in error
+    assert "test_terminal.py" in error
 
 
 def test_errors_and_what_they_come_from() -> None:
@@ -116,8 +125,8 @@ def test_errors_and_what_they_come_from() -> None:
             raise SystemExit(f"refused {NASTY}: {secret}") from cause
     except SystemExit as error:
         logs.clean_error(error)
-        assert str(error.code).startswith("refused a [31m") and str(error.code).endswith(
-            ": [REDACTED]"
-        )
-        assert error.args == (error.code,) and error.__cause__ is not None
+        assert str(error.code).startswith("refused a [31m")
+        assert str(error.code).endswith(": [REDACTED]")
+        assert error.args == (error.code,)
+        assert error.__cause__ is not None
         assert error.__cause__.args == ("x [REDACTED]",)

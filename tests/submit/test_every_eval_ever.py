@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shutil
 from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +15,7 @@ import pytest
 from demo_runs import strong_run
 from jsonschema import Draft7Validator
 from published_runs import records, results, write_run
+from typer.testing import Result
 
 from figlang_tasks.core.benchmark import parse_request
 from figlang_tasks.core.data_id import DataId
@@ -204,16 +206,55 @@ def test_the_official_validator_has_no_complaint(
     assert validate.main() in (None, 0)
 
 
-def test_hub_data_generation_and_command(tmp_path: Path) -> None:
-    run = write_run(tmp_path / "run", records(), results())
-    options = ("-o", tmp_path / "out", "--organization", "My Lab", "--relationship", "other")
-    result = commands.figlang("submit", "every-eval-ever", run, *options)
-    (path,) = (tmp_path / "out").rglob("*.json")
-    assert f"written: {path}\nto submit: " in result.stdout
-    assert "texts of V-FLUTE, which are gated on the hub" in result.stderr
-    aggregate = json.loads(path.read_text())
-    (samples,) = (tmp_path / "out").rglob("*_samples.jsonl")
+class WrittenByCommand(NamedTuple):
+    """What the command wrote for a run on V-FLUTE.
+
+    Attributes:
+        run: the folder of the run.
+        output: the folder with the files.
+        result: the result of the command.
+    """
+
+    run: Path
+    output: Path
+    result: Result
+
+    def aggregate_file(self) -> Path:
+        """The one file of values."""
+        (path,) = self.output.rglob("*.json")
+        return path
+
+    def aggregate(self) -> dict[str, Any]:
+        """The content of the one file of values."""
+        content: dict[str, Any] = json.loads(self.aggregate_file().read_text())
+        return content
+
+
+def call_command(run: Path, output: Path, *options: str) -> Result:
+    """Call ``figlang submit every-eval-ever`` for a run."""
+    organization = ("--organization", "My Lab", "--relationship", "other")
+    return commands.figlang("submit", "every-eval-ever", run, "-o", output, *organization, *options)
+
+
+@pytest.fixture(scope="module")
+def on_vflute(tmp_path_factory: pytest.TempPathFactory) -> WrittenByCommand:
+    """The files of a run whose data is on the hub."""
+    folder = tmp_path_factory.mktemp("on_vflute")
+    run = write_run(folder / "run", records(), results())
+    return WrittenByCommand(run, folder / "out", call_command(run, folder / "out"))
+
+
+def test_the_command_names_its_file_and_warns_of_gated_texts(on_vflute: WrittenByCommand) -> None:
+    assert f"written: {on_vflute.aggregate_file()}\nto submit: " in on_vflute.result.stdout
+    assert "texts of V-FLUTE, which are gated on the hub" in on_vflute.result.stderr
+    (samples,) = on_vflute.output.rglob("*_samples.jsonl")
     assert samples.read_bytes().count(b"\n") == 723
+
+
+def test_an_aggregate_names_model_harness_and_time_and_no_secret(
+    on_vflute: WrittenByCommand,
+) -> None:
+    aggregate = on_vflute.aggregate()
     assert aggregate["evaluation_id"].startswith("v-flute/org/model/")
     model = aggregate["model_info"]
     assert model["id"] == "org/model"  # as --model_args name it
@@ -222,11 +263,20 @@ def test_hub_data_generation_and_command(tmp_path: Path) -> None:
     assert "hf_secret" not in json.dumps(aggregate)
     assert aggregate["eval_library"]["version"] == "0.7.3"
     assert aggregate["evaluation_timestamp"] == "1795289956"  # 2026-11-21T19:39:16Z
-    first = aggregate["evaluation_results"][0]
+
+
+def test_a_result_names_repository_and_commit_of_data_on_the_hub(
+    on_vflute: WrittenByCommand,
+) -> None:
+    first = on_vflute.aggregate()["evaluation_results"][0]
     source = first["source_data"]
     assert source["hf_repo"] == "ColumbiaNLP/V-FLUTE"
     commit = "d920d848e21b6aba96e03704b134c546f89b74f4"
     assert source["additional_details"]["revision"] == commit
+
+
+def test_a_result_has_the_settings_of_generation(on_vflute: WrittenByCommand) -> None:
+    first = on_vflute.aggregate()["evaluation_results"][0]
     arguments = first["generation_config"]["generation_args"]
     assert arguments["max_tokens"] == 256
     assert arguments["temperature"] == 0
@@ -239,12 +289,21 @@ def test_hub_data_generation_and_command(tmp_path: Path) -> None:
     }
     details = first["generation_config"]["additional_details"]
     assert details.items() >= expected_details.items()
+
+
+def test_without_samples_the_same_file_of_values_is_written(
+    on_vflute: WrittenByCommand, tmp_path: Path
+) -> None:
+    output = tmp_path / "out"
+    shutil.copytree(on_vflute.output, output)
+    (samples,) = output.rglob("*_samples.jsonl")
     samples.unlink()
-    result = commands.figlang("submit", "every-eval-ever", run, *options, "--no-samples")
+    result = call_command(on_vflute.run, output, "--no-samples")
     assert result.stderr == ""
     assert not samples.exists()
     # The same samples give the same file names.
-    assert list((tmp_path / "out").rglob("*.json")) == [path]
+    path = on_vflute.aggregate_file().relative_to(on_vflute.output)
+    assert list(output.rglob("*.json")) == [output / path]
 
 
 def test_models_that_are_no_folders(run: Run, tmp_path: Path) -> None:

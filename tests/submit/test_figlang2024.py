@@ -21,7 +21,7 @@ from sklearn.metrics import f1_score
 
 from figlang_tasks import scoring
 from figlang_tasks.core import hub
-from figlang_tasks.metrics.explanation import get_scorer
+from figlang_tasks.metrics.explanation import Scorer, get_scorer
 from figlang_tasks.submit import SubmissionError, figlang2024
 
 Records = list[dict[str, Any]]
@@ -265,8 +265,12 @@ def test_a_file_that_the_board_cannot_read_has_no_score(tmp_path: Path) -> None:
 def test_the_order_of_a_submission_does_not_matter_and_its_ids_do(tmp_path: Path) -> None:
     table = [(row.id, "1", "The snail.") for row in rows()]
     scorer = get_scorer("embedded")
-    forward = figlang2024.score(write_submission(tmp_path / "a.zip", table), lambda: scorer)
-    backward = figlang2024.score(write_submission(tmp_path / "b.zip", table[::-1]), lambda: scorer)
+
+    def the_one_scorer() -> Scorer:
+        return scorer
+
+    forward = figlang2024.score(write_submission(tmp_path / "a.zip", table), the_one_scorer)
+    backward = figlang2024.score(write_submission(tmp_path / "b.zip", table[::-1]), the_one_scorer)
     assert forward["measures"] == backward["measures"]
     message = f"2 of 723 rows are missing: {table[0][0]}, {table[1][0]}$"
     with pytest.raises(SubmissionError, match=message):

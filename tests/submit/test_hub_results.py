@@ -26,7 +26,8 @@ from figlang_tasks.results.task_run import Run
 from figlang_tasks.submit import SubmissionError, hub_results, model_card
 
 needs_eval_results = pytest.mark.skipif(not WRITES_EVAL_RESULTS, reason="huggingface_hub below 2.0")
-INTERVAL = [f"{100 * end:.1f}" for end in whole_estimates()["f1@0"]["all"][1:3] if end is not None]
+_, *_LIMITS = whole_estimates()["f1@0"]["all"][:3]
+INTERVAL = [f"{100 * limit:.1f}" for limit in _LIMITS if limit is not None]
 
 
 @pytest.fixture
@@ -243,12 +244,22 @@ def test_what_is_no_repository_names_no_folder(
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "docs" / "upstream" / "eval").glob("*.yaml"))
-# A leaderboard of the hub has one configuration of the data; those of NYCC are means over five.
-ON_THE_HUB = {
-    benchmark.source.name: benchmark
-    for benchmark in benchmarks().values()
-    if benchmark.source.repository and benchmark.source.name != "NYCC"
-}
+
+
+def benchmarks_on_the_hub() -> dict[str, Benchmark]:
+    """Benchmarks that may have a leaderboard on the hub, by the name of their dataset.
+
+    A leaderboard has one configuration of the data; those of NYCC are means over five.
+    """
+    on_the_hub: dict[str, Benchmark] = {}
+    for benchmark in benchmarks().values():
+        source = benchmark.source
+        if source.repository and source.name != "NYCC":
+            on_the_hub[source.name] = benchmark
+    return on_the_hub
+
+
+ON_THE_HUB = benchmarks_on_the_hub()
 
 
 def leaderboards(benchmark: Benchmark) -> set[str]:
@@ -256,7 +267,9 @@ def leaderboards(benchmark: Benchmark) -> set[str]:
     published = json.loads((benchmark.folder / "published.json").read_text(encoding="utf-8"))
     names: set[str] = set()
     for figure in published["records"]:
-        tasks = [figure["task"]] if isinstance(figure["task"], str) else figure["task"]
+        tasks = figure["task"]
+        if isinstance(tasks, str):
+            tasks = [tasks]
         names.update(f"{task}_{figure['metric']}" for task in tasks)
     return names
 

@@ -22,6 +22,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
 from PIL import Image
 from typing_extensions import Self
@@ -32,6 +33,13 @@ from figlang_tasks.models.vlm import FigLangVLM
 RETRY_AFTER = 0.1  # seconds; clients ignore 0
 JUDGE_MODEL = "judge-1"
 """The model that a `JudgeServer` serves."""
+
+
+def without_proxies(patch: pytest.MonkeyPatch) -> None:
+    """Unset the variables that name a proxy, which could not reach a local server."""
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        patch.delenv(name, raising=False)
+        patch.delenv(name.lower(), raising=False)
 
 
 @dataclass(frozen=True)

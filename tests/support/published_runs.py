@@ -43,85 +43,90 @@ MEANINGS = (
 
 def rows() -> list[VFluteRow]:
     """The rows of the split in its order, as on the hub."""
-    kinds = [
-        (source, phenomenon, label)
-        for (source, phenomenon), (_, *counts) in KINDS.items()
-        for label, count in zip(("entailment", "contradiction"), counts, strict=True)
-        for _ in range(count)
-    ]
+    kinds: list[tuple[str, str, str]] = []
+    for (source, phenomenon), (_, entailments, contradictions) in KINDS.items():
+        kinds += [(source, phenomenon, "entailment")] * entailments
+        kinds += [(source, phenomenon, "contradiction")] * contradictions
     random.Random(7).shuffle(kinds)
-    return [
-        VFluteRow(
-            f"{source}-test-{number}",
-            f"Claim {number}.",
-            label,
-            MEANINGS[number % 4],
-            phenomenon,
-            source,
+    rows_of_split: list[VFluteRow] = []
+    for number, (source, phenomenon, label) in enumerate(kinds):
+        meaning = MEANINGS[number % 4]
+        row = VFluteRow(
+            f"{source}-test-{number}", f"Claim {number}.", label, meaning, phenomenon, source
         )
-        for number, (source, phenomenon, label) in enumerate(kinds)
-    ]
+        rows_of_split.append(row)
+    return rows_of_split
 
 
 def _record(row: VFluteRow, number: int) -> dict[str, Any]:
-    """What a task judged of a row: of four, two are right, one wrong, and one right without a
-    word.
+    """The record of an answer to a row: a wrong label in every fourth row, from the third.
+
+    The explanation is that of the row, another one, its beginning or empty, in groups of four rows.
     """
     gold = int(row.label == "entailment")
+    has_wrong_label = number % 4 == 2
+    explanations = (
+        row.explanation,
+        "A kettle, I think.",
+        f"{row.explanation[:14]}, a thing that somebody put there.",
+        "",
+    )
+    report_group, *_ = KINDS[row.source_dataset, row.phenomenon]
     return {
         "task": "vflute",
         "request": REQUEST,
         "id": row.id,
         "data": DATA,
         "gold": gold,
-        "predicted": 1 - gold if number % 4 == 2 else gold,
-        "explanation": (
-            row.explanation,
-            "A kettle, I think.",
-            f"{row.explanation[:14]}, a thing that somebody put there.",
-            "",
-        )[(number // 4) % 4],
+        "predicted": 1 - gold if has_wrong_label else gold,
+        "explanation": explanations[(number // 4) % 4],
         "status": "read",
         "rule": "marker-entail",
         "predicted_strict": gold,
-        "report_group": KINDS[row.source_dataset, row.phenomenon][0],
+        "report_group": report_group,
         "reference": row.explanation,
         "unit": row.claim,
     }
 
 
 def records() -> list[dict[str, Any]]:
+    """The records of a run on all rows, without explanation scores."""
     return [_record(row, number) for number, row in enumerate(rows())]
 
 
-def macro_f1(found: Sequence[dict[str, Any]]) -> float:
-    """Macro F1 of the labels."""
-    gold, predicted = ([each[name] for each in found] for name in ("gold", "predicted"))
+def macro_f1(judged_records: Sequence[dict[str, Any]]) -> float:
+    """Macro F1 of the predicted labels, by scikit-learn."""
+    gold = [record["gold"] for record in judged_records]
+    predicted = [record["predicted"] for record in judged_records]
     return float(f1_score(gold, predicted, average="macro"))
 
 
 def write_run(
-    folder: Path, found: Sequence[dict[str, Any]], results: dict[str, Any] | None = None
+    folder: Path,
+    saved_records: Sequence[dict[str, Any]],
+    results: dict[str, Any] | None = None,
 ) -> Path:
-    """Write the samples file of those records, and a results file where there is one; return the
-    folder.
+    """Write the samples file of a run, and its results file if there is one; return the folder.
+
+    Args:
+        folder: where the files are written.
+        saved_records: the records of the samples file.
+        results: the content of the results file; None if the run has none.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    lines = [
-        {"doc_id": number, "target": "", "filtered_resps": "", "input": "Why?", "sample": each}
-        for number, each in enumerate(found)
-    ]
-    (folder / NAME).write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    with (folder / NAME).open("w", encoding="utf-8") as file:
+        for number, record in enumerate(saved_records):
+            line = {"doc_id": number, "target": "", "filtered_resps": "", "input": "Why?"}
+            file.write(json.dumps({**line, "sample": record}) + "\n")
     if results is not None:
-        (folder / NAME.replace("samples_vflute.jsonl", "results.json")).write_text(
-            json.dumps(results)
-        )
+        results_name = NAME.replace("samples_vflute.jsonl", "results.json")
+        (folder / results_name).write_text(json.dumps(results))
     return folder
 
 
 @lru_cache(maxsize=1)
 def whole_estimates() -> Mapping[str, Mapping[str, Estimate]]:
-    """What a run reports of `records`; its values are checked against scikit-learn and counts."""
+    """The estimates of a run with `records`, checked here against scikit-learn and counts."""
     estimates = estimates_of(records())
     in_muse = [record for record in records() if record["report_group"] == "muse"]
     assert math.isclose(estimates["f1@0"]["all"].value, macro_f1(records()))
@@ -130,8 +135,11 @@ def whole_estimates() -> Mapping[str, Mapping[str, Estimate]]:
     return estimates
 
 
-def estimates_of(found: Sequence[Mapping[str, Any]]) -> Mapping[str, Mapping[str, Estimate]]:
-    return evaluate(found, VFLUTE.measures)
+def estimates_of(
+    judged_records: Sequence[Mapping[str, Any]],
+) -> Mapping[str, Mapping[str, Estimate]]:
+    """The estimates of records, by metric and scope."""
+    return evaluate(judged_records, VFLUTE.measures)
 
 
 def results(
@@ -139,8 +147,12 @@ def results(
     estimates: Mapping[str, Mapping[str, Estimate]] | None = None,
     **changed: Any,
 ) -> dict[str, Any]:
-    """A results file; `changed_values` are values of all rows that the records do not give, or not
-    all of them.
+    """The content of a results file.
+
+    Args:
+        changed_values: values over all rows, by metric, in place of those of `estimates`.
+        estimates: of the run, by metric and scope; by default those of `records`.
+        changed: other entries of the file.
     """
     measures = {name: dict(scopes) for name, scopes in (estimates or whole_estimates()).items()}
     for name, value in (changed_values or {}).items():

@@ -1,10 +1,13 @@
-"""A measure of AdMIRe is not the official scorer's, or counts what is no ranking, if this fails."""
+"""AdMIRe's measures: if this fails, one is not the official scorer's, or it counts answers without
+a ranking in another way than its description says.
+"""
 
 from __future__ import annotations
 
 import csv
 import json
 import math
+from collections.abc import Sequence
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -20,19 +23,24 @@ from tasks_without_harness import measures_of
 from figlang_tasks.benchmarks.admire import measures, rows
 from figlang_tasks.benchmarks.admire.benchmark import BENCHMARK
 from figlang_tasks.core.request import Request
-from figlang_tasks.scoring import OVERALL, Measures, evaluate, process_results
+from figlang_tasks.scoring import OVERALL, Measures, Record, evaluate, process_results
 
 NAMES = ("07.png", "12.png", "3.png", "41.png", "5.png")
+"""The candidates of a row in the expected order, which is also the order shown."""
+
 ORDERS = st.permutations(NAMES)
 
-
-def table_of(path: Path) -> dict[str, dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return {row["compound"]: row for row in csv.DictReader(file, delimiter="\t")}
+OFFICIAL_SCOPES = {OVERALL: "all", "idiomatic": "id", "literal": "lit"}
+"""The ends of the official scorer's names (``acc_id_en``), by our scope."""
 
 
 def request_for(table: str) -> str:
     return f"AdMIRe,table={table},shown=pictures"
+
+
+def identity_of(table: str, row_id: str) -> dict[str, str]:
+    """The fields of a document that say which row it is."""
+    return {"id": row_id, "request": request_for(table), "data": f"AdMIRe/{table}:0"}
 
 
 @pytest.mark.parametrize(
@@ -49,179 +57,232 @@ def test_the_table_decides_the_kind_of_task(table: str, task: str, expected: Mea
     assert (kind.name, kind.measures) == (task, expected)
 
 
-def document(kind: str, row: dict[str, str]) -> dict[str, Any]:
-    """What the loader makes of a row of the official targets, which have no captions."""
-    names = (
-        sorted(rows.QUOTED_NAME.findall(row["expected_order"])) if "expected_order" in row else []
-    )
-    cells = row | {f"image{number}_name": name for number, name in enumerate(names, 1)}
-    found = rows.document_of(cells, f"{kind}_test", "pictures", "")
-    known = {"request": request_for(f"{kind}_test"), "data": f"AdMIRe/{kind}_test:0"}
-    return found | known | {"id": row["compound"], "paths": names}
+# --- the official scorer's own samples ---
+
+
+def read_tsv(path: Path) -> dict[str, dict[str, str]]:
+    """The rows of a released file, by compound."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return {row["compound"]: row for row in csv.DictReader(file, delimiter="\t")}
+
+
+def official_document(table: str, target: dict[str, str]) -> dict[str, Any]:
+    """What the loader makes of a row of the official targets.
+
+    The targets of rankings do not name the candidates in columns of their own.
+    """
+    cells = dict(target)
+    names = sorted(rows.QUOTED_NAME.findall(target.get("expected_order", "")))
+    for number, name in enumerate(names, 1):
+        cells[f"image{number}_name"] = name
+    fields = rows.document_of(cells, table, "pictures", location="")
+    return {**fields, **identity_of(table, target["compound"]), "paths": names}
 
 
 @pytest.mark.parametrize(
+    ("board", "table"),
+    [("en", "en_test"), ("xe", "en_test"), ("pt", "pt_test"), ("xp", "pt_test")],
+)
+@pytest.mark.parametrize(
     "shared_file", ["data/admire/official_sample/a_scores_test_phase.json"], indirect=True
 )
-def test_rankings_score_as_the_official_scorer_scored_its_own_samples(shared_file: Path) -> None:
-    official = json.loads(shared_file.read_text())
-    for board, kind in (("en", "en"), ("xe", "en"), ("pt", "pt"), ("xp", "pt")):
-        targets = table_of(shared_file.parents[1] / "targets" / f"a_{board}_test_targets.tsv")
-        handed_in = table_of(shared_file.with_name(f"a_submission_{board}.tsv"))
-        records = []
-        for compound, row in targets.items():
-            doc = document(kind, row)
-            order = rows.QUOTED_NAME.findall(handed_in[compound]["expected_order"])
-            answer = " > ".join(rows.LETTERS[doc["names"].index(name)] for name in order)
-            records.append(process_results(doc, [answer])["sample"])
-            assert records[-1]["predicted"] == order
-        found = evaluate(records, measures.RANK, 0)
-        for ours, theirs in (("acc", "acc"), ("dcg", "dcg"), ("file_name_correlation", "corr")):
-            for scope, suffix in ((OVERALL, "all"), ("idiomatic", "id"), ("literal", "lit")):
-                expected = official[f"{theirs}_{suffix}_{board}"]
-                assert found[ours][scope].value == pytest.approx(expected, rel=1e-15, abs=1e-15), (
-                    board,
-                    ours,
-                    scope,
-                )
+def test_rankings_score_as_the_official_scorer_scored_its_own_samples(
+    shared_file: Path, board: str, table: str
+) -> None:
+    targets = read_tsv(shared_file.parents[1] / "targets" / f"a_{board}_test_targets.tsv")
+    submission = read_tsv(shared_file.with_name(f"a_submission_{board}.tsv"))
+    records: list[Record] = []
+    for compound, target in targets.items():
+        doc = official_document(table, target)
+        order = rows.QUOTED_NAME.findall(submission[compound]["expected_order"])
+        letters = [rows.LETTERS[doc["names"].index(name)] for name in order]
+        record = process_results(doc, [" > ".join(letters)])["sample"]
+        assert record["predicted"] == order
+        records.append(record)
+
+    official_scores = json.loads(shared_file.read_text())
+    estimates = evaluate(records, measures.RANK, 0)
+    official_names = {"acc": "acc", "dcg": "dcg", "file_name_correlation": "corr"}
+    for metric, official_name in official_names.items():
+        for scope, suffix in OFFICIAL_SCOPES.items():
+            official_score = official_scores[f"{official_name}_{suffix}_{board}"]
+            expected = pytest.approx(official_score, rel=1e-15, abs=1e-15)
+            assert estimates[metric][scope].value == expected, (metric, scope)
 
 
 @pytest.mark.parametrize(
     "shared_file", ["data/admire/official_sample/b_scores_train_phase.json"], indirect=True
 )
 def test_sequences_score_as_the_official_scorer_scored_its_own_samples(shared_file: Path) -> None:
-    official = json.loads(shared_file.read_text())
-    targets = table_of(shared_file.parents[1] / "targets" / "b_en_train_targets.tsv")
-    candidates = table_of(shared_file.parents[1] / "subtask_b_en_train.tsv")
-    handed_in = table_of(shared_file.with_name("b_submission_en_train.tsv"))
-    records = []
-    for compound, row in targets.items():
-        doc = document("sequence", candidates[compound] | row)
-        given = handed_in[compound]
-        answer = (
-            f"Image: {rows.LETTERS[doc['names'].index(given['expected_item'])]}\nSense:"
-            f" {given['sentence_type']}"
-        )
+    targets = read_tsv(shared_file.parents[1] / "targets" / "b_en_train_targets.tsv")
+    candidates = read_tsv(shared_file.parents[1] / "subtask_b_en_train.tsv")
+    submission = read_tsv(shared_file.with_name("b_submission_en_train.tsv"))
+    records: list[Record] = []
+    for compound, target in targets.items():
+        doc = official_document("sequence_test", candidates[compound] | target)
+        submitted_row = submission[compound]
+        letter = rows.LETTERS[doc["names"].index(submitted_row["expected_item"])]
+        answer = f"Image: {letter}\nSense: {submitted_row['sentence_type']}"
         records.append(process_results(doc, [answer])["sample"])
-    found = evaluate(records, measures.SEQUENCE, 0)
-    for ours, theirs in (("item_acc", "item"), ("sense_acc", "sent")):
-        for scope, suffix in ((OVERALL, "all"), ("idiomatic", "id"), ("literal", "lit")):
-            assert found[ours][scope].value == official[f"{theirs}_{suffix}_en"], (ours, scope)
+
+    official_scores = json.loads(shared_file.read_text())
+    estimates = evaluate(records, measures.SEQUENCE, 0)
+    for metric, official_name in {"item_acc": "item", "sense_acc": "sent"}.items():
+        for scope, suffix in OFFICIAL_SCOPES.items():
+            official_score = official_scores[f"{official_name}_{suffix}_en"]
+            assert estimates[metric][scope].value == official_score, (metric, scope)
+
+
+# --- the numbers of one ranking ---
+
+
+def ranks_of_names(order: Sequence[str]) -> list[int]:
+    """The rank of each of `NAMES` in an order."""
+    return [order.index(name) for name in NAMES]
 
 
 @given(ORDERS, ORDERS)
-def test_scores_of_an_order_are_those_of_other_libraries(
+def test_the_dcg_is_that_of_scikit_learn(gold: list[str], predicted: list[str]) -> None:
+    gains = [measures.WEIGHTS[rank] for rank in ranks_of_names(gold)]
+    scores = [-rank for rank in ranks_of_names(predicted)]
+    expected = dcg_score([gains], [scores])
+    assert measures.dcg(gold, predicted) == pytest.approx(expected, rel=1e-12)
+
+
+@given(ORDERS, ORDERS)
+def test_the_rank_correlation_is_that_of_scipy(gold: list[str], predicted: list[str]) -> None:
+    expected = spearmanr(ranks_of_names(gold), ranks_of_names(predicted)).statistic
+    assert measures.rank_correlation(gold, predicted) == pytest.approx(expected, abs=1e-12)
+
+
+@given(ORDERS, ORDERS)
+def test_the_file_name_correlation_ranks_the_names_by_the_alphabet(
     gold: list[str], predicted: list[str]
 ) -> None:
-    gain = [measures.WEIGHTS[gold.index(name)] for name in NAMES]
-    place = [-predicted.index(name) for name in NAMES]
-    assert measures.dcg(gold, predicted) == pytest.approx(dcg_score([gain], [place]), rel=1e-12)
-    ranks = [[order.index(name) for name in NAMES] for order in (gold, predicted)]
-    assert measures.rank_correlation(gold, predicted) == pytest.approx(
-        spearmanr(*ranks).statistic, abs=1e-12
-    )
-    # The organisers' program ranks the names themselves, in alphabetical order.
-    as_official = spearmanr(
-        *(np.unique(order, return_inverse=True)[1] for order in (gold, predicted))
-    ).statistic
-    assert measures.file_name_correlation(gold, predicted) == pytest.approx(as_official, abs=1e-12)
+    """The organisers' program gives scipy the names themselves, which compares them as texts."""
+    gold_positions = np.unique(gold, return_inverse=True)[1]
+    predicted_positions = np.unique(predicted, return_inverse=True)[1]
+    expected = spearmanr(gold_positions, predicted_positions).statistic
+    assert measures.file_name_correlation(gold, predicted) == pytest.approx(expected, abs=1e-12)
 
 
-def test_bounds_and_chance_of_the_dcg() -> None:
-    every = [measures.dcg(NAMES, order) for order in permutations(NAMES)]
+def test_the_dcg_of_all_orders_has_the_bounds_and_the_mean_of_the_official_scorer() -> None:
     # neighbours.md, section 3.3: computed with the official scorer.
-    assert [round(value, 5) for value in (max(every), min(every))] == [3.63093, 1.59123]
-    assert math.fsum(every) / len(every) == pytest.approx(2.35877, abs=5e-6)
-    assert (
-        min(measures.dcg(NAMES, order) for order in permutations(NAMES) if order[0] == NAMES[0])
-        > 3.38684
-    )
+    values = [measures.dcg(NAMES, order) for order in permutations(NAMES)]
+    bounds = [round(value, 5) for value in (max(values), min(values))]
+    assert bounds == [3.63093, 1.59123]
+    assert math.fsum(values) / len(values) == pytest.approx(2.35877, abs=5e-6)
+
+
+def test_the_dcg_of_an_order_with_the_expected_picture_first_is_high() -> None:
+    orders = [order for order in permutations(NAMES) if order[0] == NAMES[0]]
+    assert min(measures.dcg(NAMES, order) for order in orders) > 3.38684
+
+
+def test_the_dcg_without_a_ranking_is_0() -> None:
     assert measures.dcg(NAMES, None) == 0
 
 
-def record(compound: str, sense: str, right: bool | None) -> dict[str, Any]:
-    predicted = None if right is None else list(NAMES if right else NAMES[::-1])
-    status = "unreadable" if right is None else "read"
-    found = {
-        "id": f"{compound}-{sense}",
+# --- both senses of a compound ---
+
+
+def ranking_record(compound: str, sense: str, is_right: bool | None) -> dict[str, Any]:
+    """A record of ``en_both``.
+
+    Args:
+        compound: its compound.
+        sense: the sense of its row.
+        is_right: whether the expected picture comes first; None for an unreadable answer.
+    """
+    record: dict[str, Any] = {
+        **identity_of("en_both", f"{compound}-{sense}"),
+        "task": "admire_rank_both",
         "unit": compound,
         "sense": sense,
         "gold": list(NAMES),
-        "predicted": predicted,
+        "predicted": None,
+        "status": "unreadable",
+        "scores": None,
     }
-    found |= {
-        "task": "admire_rank_both",
-        "request": request_for("en_both"),
-        "data": "AdMIRe/en_both:0",
-    }
-    return found | {"status": status, "scores": None}
+    if is_right is not None:
+        record["predicted"] = list(NAMES if is_right else NAMES[::-1])
+        record["status"] = "read"
+    return record
 
 
-def test_a_compound_is_right_in_both_senses_or_not() -> None:
+def test_a_compound_counts_as_right_only_in_both_senses() -> None:
+    half_compound = ranking_record("half", "literal", is_right=True)  # a limit left out the other
     records = [
-        record("a", "idiomatic", True),
-        record("a", "literal", True),
-        record("b", "idiomatic", True),
+        ranking_record("a", "idiomatic", is_right=True),
+        ranking_record("a", "literal", is_right=True),
+        ranking_record("b", "idiomatic", is_right=True),
+        ranking_record("b", "literal", is_right=False),
+        ranking_record("c", "idiomatic", is_right=True),
+        ranking_record("c", "literal", is_right=None),
+        half_compound,
     ]
-    records += [
-        record("b", "literal", False),
-        record("c", "idiomatic", True),
-        record("c", "literal", None),
-    ]
-    records += [record("cut", "literal", True)]  # a limit has cut its other row
     assert measures_of(records) is measures.RANK_BOTH
-    found = evaluate(records, measures.RANK_BOTH, 0)
-    assert found["both_senses_acc"][OVERALL].value == pytest.approx(1 / 3)
-    assert found["acc"][OVERALL].value == pytest.approx(5 / 7)
-    assert found["parse_rate"][OVERALL].value == pytest.approx(6 / 7)
-    assert found["rank_correlation"][OVERALL].rows == 6, "a correlation is of a ranking alone"
-    assert "both_senses_acc" not in evaluate(records[-1:], measures.RANK_BOTH, 0)
+    estimates = evaluate(records, measures.RANK_BOTH, 0)
+    assert estimates["both_senses_acc"][OVERALL].value == pytest.approx(1 / 3)
+    assert estimates["acc"][OVERALL].value == pytest.approx(5 / 7)
+    assert estimates["parse_rate"][OVERALL].value == pytest.approx(6 / 7)
+    assert estimates["rank_correlation"][OVERALL].rows == 6, "a correlation is of a ranking alone"
+    assert "both_senses_acc" not in evaluate([half_compound], measures.RANK_BOTH, 0)
 
 
-def test_ties_keep_the_order_shown_and_are_counted() -> None:
+# --- scores ---
+
+
+def test_equal_scores_keep_the_order_shown_and_are_counted() -> None:
     doc: dict[str, Any] = {
-        "id": "en_test-0",
-        "request": request_for("en_test"),
-        "data": "AdMIRe/en_test:0",
+        **identity_of("en_test", "en_test-0"),
         "shown": "pictures",
         "sense": "literal",
         "compound": "a b",
+        "names": list(NAMES),
+        "order": list(NAMES),
     }
-    doc |= {"names": list(NAMES), "order": list(NAMES)}
-    found = []
+    records: list[Record] = []
     for scores in ([1.0, 3.0, 3.0, 0.0, 2.0], [5.0, 4.0, 3.0, 2.0, 1.0]):
-        found.append(process_results(doc, [json.dumps({"scores": scores})])["sample"])
-    assert found[0]["predicted"] == [NAMES[place] for place in (1, 2, 4, 0, 3)]
-    values = evaluate(found, measures_of(found), 0)
-    assert {name: values[name][OVERALL].value for name in ("tie_rate", "parse_rate", "acc")} == {
-        "tie_rate": 0.5,
-        "parse_rate": 1,
-        "acc": 0.5,
-    }
+        answer = json.dumps({"scores": scores})
+        records.append(process_results(doc, [answer])["sample"])
+    assert records[0]["predicted"] == [NAMES[index] for index in (1, 2, 4, 0, 3)]
+
+    estimates = evaluate(records, measures_of(records), 0)
+    expected = {"tie_rate": 0.5, "parse_rate": 1, "acc": 0.5}
+    assert {metric: estimates[metric][OVERALL].value for metric in expected} == expected
+
+
+# --- sequences ---
 
 
 @pytest.mark.parametrize(
-    ("part", "expected"), [("test", measures.SEQUENCE), ("both", measures.SEQUENCE_BOTH)]
+    ("part", "expected_measures"), [("test", measures.SEQUENCE), ("both", measures.SEQUENCE_BOTH)]
 )
-def test_sequences(part: str, expected: Measures) -> None:
+def test_picture_and_sense_of_a_sequence_count_apart(
+    part: str, expected_measures: Measures
+) -> None:
     doc: dict[str, Any] = {
-        "id": "sequence_dev-0",
-        "request": request_for(f"sequence_{part}"),
-        "data": f"AdMIRe/sequence_{part}:0",
+        **identity_of(f"sequence_{part}", "sequence_dev-0"),
         "shown": "pictures",
         "compound": "a b",
+        "names": list(NAMES[:4]),
+        "order": [NAMES[2]],
     }
-    doc |= {"names": list(NAMES[:4]), "order": [NAMES[2]]}
     answers = [
         ("idiomatic", "Image: C\nSense: idiomatic"),
         ("literal", "Image: C"),
         ("literal", "Sense: literal"),
     ]
-    records = [process_results(doc | {"sense": sense}, [said])["sample"] for sense, said in answers]
-    assert measures_of(records[:1]) is expected
+    records: list[Record] = []
+    for sense, answer in answers:
+        records.append(process_results({**doc, "sense": sense}, [answer])["sample"])
+    assert measures_of(records[:1]) is expected_measures
     assert [record["status"] for record in records] == ["read", "unreadable", "unreadable"]
-    found = evaluate(records, expected, 0)
-    values = {name: found[name][OVERALL].value for name in ("item_acc", "sense_acc", "parse_rate")}
-    assert values == pytest.approx({"item_acc": 2 / 3, "sense_acc": 2 / 3, "parse_rate": 1 / 3})
-    assert found["sense_acc"]["literal"].value == 0.5
-    assert ("both_senses_acc" in expected.by_name) == (part == "both")
+
+    estimates = evaluate(records, expected_measures, 0)
+    expected = {"item_acc": 2 / 3, "sense_acc": 2 / 3, "parse_rate": 1 / 3}
+    values = {metric: estimates[metric][OVERALL].value for metric in expected}
+    assert values == pytest.approx(expected)
+    assert estimates["sense_acc"]["literal"].value == 0.5
+    assert ("both_senses_acc" in expected_measures.by_name) == (part == "both")

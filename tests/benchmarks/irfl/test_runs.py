@@ -20,11 +20,17 @@ from figlang_tasks.core.benchmark import parse_request
 from figlang_tasks.core.request import Request
 from figlang_tasks.harness import plugin
 
-TASK_FILES = [
-    path
-    for path in sorted((plugin.tasks_dir() / "irfl").glob("irfl_*.yaml"))
-    if "group:" not in path.read_text()
-]
+
+def task_files() -> list[Path]:
+    """The task files of the benchmark, without the groups."""
+    paths: list[Path] = []
+    for path in sorted((plugin.tasks_dir() / "irfl").glob("irfl_*.yaml")):
+        if "group:" not in path.read_text():
+            paths.append(path)
+    return paths
+
+
+TASK_FILES = task_files()
 each_task_file = pytest.mark.parametrize("path", TASK_FILES, ids=lambda path: path.stem)
 
 

@@ -37,11 +37,11 @@ def test_ordinal_says_which_picture_has_which_letter_behind_all_pictures() -> No
 
 def test_ordinal_and_choose_ask_the_same_beside_the_names_of_the_images() -> None:
     doc = rows.load("figlang_mini_irfl", "idiom-detection-task")[0]
-    ordinal = tasks.doc_to_text(doc, {"prompt": "ordinal"}).splitlines()
-    choose = tasks.doc_to_text(doc, {"prompt": "choose"}).splitlines()
-    assert [line for line in ordinal if line not in IMAGE_NAMES] == [
-        line for line in choose if "<image>" not in line
-    ]
+    ordinal_lines = tasks.doc_to_text(doc, {"prompt": "ordinal"}).splitlines()
+    choose_lines = tasks.doc_to_text(doc, {"prompt": "choose"}).splitlines()
+    ordinal_question = [line for line in ordinal_lines if line not in IMAGE_NAMES]
+    choose_question = [line for line in choose_lines if "<image>" not in line]
+    assert ordinal_question == choose_question
 
 
 # --- preflight ---
@@ -51,6 +51,7 @@ DETECTION = "idiom-detection-task"  # its rows have 4 rotations
 
 
 def preflight(table: str, limit: int, offset: int) -> None:
+    """Check a task on a table before a run with ``--limit`` and ``--offset``."""
     tasks_without_harness.check_task(
         {
             "dataset_name": f"figlang_mini_irfl,table={table}",
@@ -89,7 +90,8 @@ def test_a_choice_in_words_has_no_scores_and_no_tie() -> None:
     values = process_results(choice_doc(), ["The answer is (B)."])
     record = values["sample"]
     assert (values["acc"], values["parse_rate"]) == (1.0, 1.0)
-    assert values["literal_preference"] is None and values["tie_rate"] is None
+    assert values["literal_preference"] is None
+    assert values["tie_rate"] is None
     assert (record["chosen"], record["scores"]) == (1, None)
 
 
@@ -99,12 +101,14 @@ def test_rows_of_one_phrase_are_one_unit() -> None:
 
 
 @pytest.mark.parametrize(
-    ("output", "chosen"),
+    ("output", "chosen_index"),
     [("The top-left image", 0), ("D (bottom right)", 3), ("the top image", None)],
 )
-def test_an_image_of_a_grid_may_be_named_by_its_place(output: str, chosen: int | None) -> None:
+def test_an_image_of_a_grid_may_be_named_by_its_place(
+    output: str, chosen_index: int | None
+) -> None:
     record = tasks.grid_process_results(choice_doc(), [output])["sample"]
-    assert record["chosen"] == chosen
+    assert record["chosen"] == chosen_index
 
 
 def test_an_image_that_stands_apart_has_no_place() -> None:
@@ -112,7 +116,7 @@ def test_an_image_that_stands_apart_has_no_place() -> None:
 
 
 @pytest.mark.parametrize(
-    ("output", "chosen", "is_literal"),
+    ("output", "chosen_index", "is_literal"),
     [
         ("A", 0, 1),  # the source concept
         ("C", 2, 1),  # the target concept
@@ -125,12 +129,12 @@ def test_an_image_that_stands_apart_has_no_place() -> None:
     ],
 )
 def test_a_wrong_choice_is_literal_or_not_and_no_choice_is_neither(
-    output: str, chosen: int | None, is_literal: int | None
+    output: str, chosen_index: int | None, is_literal: int | None
 ) -> None:
     values = process_results(choice_doc(), [output])
-    assert values["sample"]["chosen"] == chosen
+    assert values["sample"]["chosen"] == chosen_index
     assert values["acc"] == 0
-    assert values["parse_rate"] == (chosen is not None)
+    assert values["parse_rate"] == (chosen_index is not None)
     assert values["literal_preference"] == is_literal
 
 

@@ -113,7 +113,8 @@ def test_what_cannot_be_trained_is_refused_in_one_line_and_leaves_no_file(
     result = CliRunner().invoke(app, ["train", "irfl", *arguments, *options])
     assert (result.exit_code, result.stdout) == (1, "")
     last_line = result.stderr.splitlines()[-1]
-    assert last_line.startswith("figlang: ") and message in result.stderr
+    assert last_line.startswith("figlang: ")
+    assert message in result.stderr
     assert not list(tmp_path.iterdir())
 
 

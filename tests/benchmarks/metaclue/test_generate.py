@@ -196,7 +196,8 @@ def test_pictures_of_any_generator_are_scored_from_a_table_of_paths(
     expected = generated_run.similarity
     value, low, high, stderr, row_count = generated_run.estimates["clip_similarity"]
     assert (value, row_count) == (pytest.approx(expected.value), 5)
-    assert low is not None and high is not None
+    assert low is not None
+    assert high is not None
     assert low <= expected.value <= high
     assert stderr == pytest.approx(np.std(expected.per_image, ddof=1) / np.sqrt(5), rel=0.1)
 

@@ -116,7 +116,7 @@ RETRIEVAL_DOCUMENT = {
 
 
 @pytest.mark.parametrize(
-    ("scores", "rank", "chosen", "tie_rate"),
+    ("scores", "rank", "chosen_index", "tie_rate"),
     [
         ([0.1, 0.2, 0.9, 0.3], 1, 2, 0),
         ([0.1, 0.95, 0.9, 0.3], 2, 1, 0),
@@ -126,7 +126,7 @@ RETRIEVAL_DOCUMENT = {
     ],
 )
 def test_scores_give_rank_and_choice(
-    scores: list[float], rank: int, chosen: int | None, tie_rate: int
+    scores: list[float], rank: int, chosen_index: int | None, tie_rate: int
 ) -> None:
     judged = process_results(RETRIEVAL_DOCUMENT, [json.dumps({"scores": scores})])
     assert values_of(judged) == {
@@ -136,13 +136,14 @@ def test_scores_give_rank_and_choice(
         "parse_rate": 1,
     }
     record = judged["sample"]
+    chosen_text = None if chosen_index is None else f"statement {chosen_index}"
     expected_fields = {
         "rank": rank,
-        "chosen": chosen,
+        "chosen": chosen_index,
         "status": "scores",
         "rule": "argmax",
         "answer_text": "statement 2",
-        "chosen_text": None if chosen is None else f"statement {chosen}",
+        "chosen_text": chosen_text,
     }
     assert {field: record[field] for field in expected_fields} == expected_fields
 
@@ -193,7 +194,8 @@ def test_captions_are_judged_whole_and_in_parts(
     for metric in METRICS_WITHOUT_JAVA:
         assert list(estimates[metric]) == ["all", "primary", "secondary", "relationship"]
         for estimate in estimates[metric].values():
-            assert estimate.low is not None and estimate.high is not None
+            assert estimate.low is not None
+            assert estimate.high is not None
             assert estimate.rows == 12
             assert estimate.low - 1e-9 <= estimate.value <= estimate.high + 1e-9
     exact_matches = [estimate.value for estimate in estimates["em"].values()]
@@ -218,16 +220,16 @@ def test_values_of_captions_and_relationships_are_those_of_the_metrics(
 ) -> None:
     estimates = estimates_in_any_order(caption_documents, caption_outputs)[metric]
     references = [doc["references"] for doc in caption_documents]
-    whole = captions.caption_scores(caption_outputs, references).metrics[metric]
-    assert estimates["all"].value == pytest.approx(whole.value, abs=1e-12)
+    caption_score = captions.caption_scores(caption_outputs, references).metrics[metric]
+    assert estimates["all"].value == pytest.approx(caption_score.value, abs=1e-12)
 
     relationships: list[str] = []
     for output in caption_outputs:
         _, _, behind_verb = output.partition(" is as ")
         relationships.append(behind_verb.partition(" as ")[0])
     references = [doc["references_relationship"] for doc in caption_documents]
-    part = captions.caption_scores(relationships, references).metrics[metric]
-    assert estimates["relationship"].value == pytest.approx(part.value, abs=1e-12)
+    relationship_score = captions.caption_scores(relationships, references).metrics[metric]
+    assert estimates["relationship"].value == pytest.approx(relationship_score.value, abs=1e-12)
 
 
 def test_an_unreadable_caption_scores_0_on_its_parts() -> None:
@@ -244,8 +246,10 @@ def test_words_around_a_statement_count_unless_read_with_care() -> None:
     output = f"Metaphor: {doc['references'][0]}"
     by_the_paper = process_results(doc, [output])
     with_care = tasks.careful_caption_process_results(doc, [output])
-    assert not by_the_paper["sample"]["em"] and by_the_paper["em"] == 0
-    assert with_care["sample"]["em"] and with_care["em"] == 1
+    assert not by_the_paper["sample"]["em"]
+    assert by_the_paper["em"] == 0
+    assert with_care["sample"]["em"]
+    assert with_care["em"] == 1
 
 
 # --- answers to questions ---
@@ -302,7 +306,8 @@ def test_intervals_of_answers_resample_images(exact_match_of_answers: dict[str, 
     # A third is right in each image: images vary less than rows do, so that Wilson's interval of
     # rows is all that is left. Ten images can tell less of their variance: a little wider.
     by_rows = binomtest(10, 30).proportion_ci(method="wilson")
-    assert estimate.low is not None and estimate.high is not None
+    assert estimate.low is not None
+    assert estimate.high is not None
     assert by_rows.low - 0.05 < estimate.low < by_rows.low
     assert by_rows.high < estimate.high < by_rows.high + 0.07
 

@@ -48,9 +48,9 @@ def records(hits: Sequence[int]) -> list[dict[str, Any]]:
 
 def run(name: str, hits: Sequence[int]) -> Run:
     """A run of which so many rows in each fold are right."""
-    lines = tuple(
-        {"sample": record, "filtered_resps": [record["predicted"]]} for record in records(hits)
-    )
+    lines: list[dict[str, Any]] = []
+    for record in records(hits):
+        lines.append({"sample": record, "filtered_resps": [record["predicted"]]})
     task = TaskRun(
         task="nycc_match",
         path=Path(name),
@@ -58,7 +58,7 @@ def run(name: str, hits: Sequence[int]) -> Run:
         kind=MATCHING,
         request=Request.of("NYCC", config="matching_from_pixels", fold="all"),
         data=DataId.parse(DATA),
-        samples=lines,
+        samples=tuple(lines),
         reported={},
         config={},
         scorer=None,

@@ -59,10 +59,11 @@ DESCRIPTION = (
 
 def lettered_captions(letters: str) -> str:
     """The captions with their letters, as a prompt has them."""
-    return "".join(
-        f"{letter}: {rows_with_images.NYCC_CAPTION_STARTS[letter]} no time, 1.\n"
-        for letter in letters
-    )
+    lines: list[str] = []
+    for letter in letters:
+        start = rows_with_images.NYCC_CAPTION_STARTS[letter]
+        lines.append(f"{letter}: {start} no time, 1.\n")
+    return "".join(lines)
 
 
 FIVE = lettered_captions("ABCDE")
@@ -119,20 +120,36 @@ def test_the_question_is_the_released_one(folder: Path, config: str, shots: int)
     roles = [turn["role"] for turn in turns]
     assert roles == ["system", *["user", "assistant"] * (shots or 1), "user"]
     assert turns[-1]["content"][0]["text"] == LAST[config, shots]
-    pictures = [part for turn in turns for part in turn["content"] if part["type"] == "image"]
-    picture_count = 1 if config.endswith("pixels") else 0
-    assert len(pictures) == len(tasks.doc_to_visual(doc, options)) == picture_count
     text = tasks.doc_to_text(doc, options)
-    assert text.endswith(LAST[config, shots]) and "<image>" not in text
-    if shots:
-        # It stands before all of the six questions but the first.
-        assert text.count("Thanks! How about this one?") == shots
-        assert turns[1]["content"][0]["text"].startswith(
-            "I will describe a New Yorker cartoon to you. "
-        )
-        answer = turns[2]["content"][0]["text"]
-        assert re.fullmatch(r"Answer: [A-E]|Here's my best explanation: A snail .*", answer)
-        assert answer in text
+    assert text.endswith(LAST[config, shots])
+    assert "<image>" not in text
+
+
+@pytest.mark.parametrize(("config", "shots"), LAST, ids=str)
+def test_only_tasks_from_pixels_show_the_cartoon(folder: Path, config: str, shots: int) -> None:
+    doc = document(folder, config)
+    options = {"num_shots": shots}
+    pictures: list[Any] = []
+    for turn in tasks.doc_to_messages(doc, options):
+        pictures += [part for part in turn["content"] if part["type"] == "image"]
+    picture_count = 1 if config.endswith("pixels") else 0
+    assert len(pictures) == picture_count
+    assert len(tasks.doc_to_visual(doc, options)) == picture_count
+
+
+@pytest.mark.parametrize("config", [config for config, shots in LAST if shots])
+def test_five_exemplars_stand_before_the_question(folder: Path, config: str) -> None:
+    doc = document(folder, config)
+    options = {"num_shots": 5}
+    turns = tasks.doc_to_messages(doc, options)
+    text = tasks.doc_to_text(doc, options)
+    # It stands before all of the six questions but the first.
+    assert text.count("Thanks! How about this one?") == 5
+    first_question = turns[1]["content"][0]["text"]
+    assert first_question.startswith("I will describe a New Yorker cartoon to you. ")
+    first_answer = turns[2]["content"][0]["text"]
+    assert re.fullmatch(r"Answer: [A-E]|Here's my best explanation: A snail .*", first_answer)
+    assert first_answer in text
 
 
 def test_exemplars_from_pixels_are_pictures_in_turns_of_their_own(folder: Path) -> None:

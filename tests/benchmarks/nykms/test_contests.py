@@ -23,6 +23,7 @@ def png(contest: int | None) -> bytes:
 
 
 def instance(contest: int | None, description: str, captions: list[str]) -> dict[str, Any]:
+    """A row of the contest dataset; one of several that a contest has."""
     return {
         "image": {"bytes": png(contest), "path": f"{contest}.jpeg"},
         "contest_number": contest,

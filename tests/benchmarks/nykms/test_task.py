@@ -95,7 +95,8 @@ def test_targets_are_answers_that_are_judged_right(
     doc = nykms_document(question, **changes)
     assert tasks.doc_to_target(doc) == target
     record = process_results(doc, [target])["sample"]
-    assert record["status"] == "read" and tasks.answered_as_annotated(record)
+    assert record["status"] == "read"
+    assert tasks.answered_as_annotated(record)
     scores: list[float] = []
     for word_scores in record["words"].values():
         scores += [score for name, score in word_scores.items() if name != "bleu4_sums"]

@@ -177,10 +177,10 @@ def test_a_cartoon_of_the_test_among_the_others_is_refused(
 def test_what_cannot_be_trained(
     options: list[str], message: str, towers: list[str], tmp_path: Path
 ) -> None:
-    done = RUN.invoke(
-        app, ["train", "nykms", *towers, "--output", str(tmp_path / "probe"), *options]
-    )
-    assert done.exit_code == 1 and message in done.output
+    arguments = ["train", "nykms", *towers, "--output", str(tmp_path / "probe"), *options]
+    result = RUN.invoke(app, arguments)
+    assert result.exit_code == 1
+    assert message in result.output
     assert not (tmp_path / "probe").exists()
 
 
@@ -189,27 +189,20 @@ def test_encoders_come_from_the_hub_and_their_commits_are_kept(
     towers: list[str], tmp_path: Path
 ) -> None:
     with HubServer() as server:
-        commits = [
-            server.add_repo(f"tiny/{n}", tmp_path / n, repo_type="model") for n in ("bert", "vit")
-        ]
+        bert_commit = server.add_repo("tiny/bert", tmp_path / "bert", repo_type="model")
+        vit_commit = server.add_repo("tiny/vit", tmp_path / "vit", repo_type="model")
         environment = server.env(home=tmp_path / "home") | {"CUDA_VISIBLE_DEVICES": ""}
         environment[hub.DATA_DIR_VARIABLE] = str(tmp_path)
         train = ["figlang", "train", "nykms", "--seeds", "1", "--epochs", "1"]
-        train += [
-            "--image-encoder",
-            "tiny/vit",
-            "--output",
-            str(tmp_path / "probe"),
-            "--text-encoder",
-        ]
+        train += ["--output", str(tmp_path / "probe"), "--image-encoder", "tiny/vit"]
+        train += ["--text-encoder"]
         failed = warm.run([*train, "tiny/none"], cwd=tmp_path, env=environment)
         done = warm.run([*train, "tiny/bert"], cwd=tmp_path, env=environment)
-    assert (
-        failed.returncode == 1
-        and "tiny/none" in failed.stderr
-        and "Check the name and the rev" in failed.stderr
-    )
+    assert failed.returncode == 1
+    assert "tiny/none" in failed.stderr
+    assert "Check the name and the rev" in failed.stderr
     assert "Traceback" not in failed.stderr
     assert done.returncode == 0, done.stderr[-3000:]
     network = json.loads((tmp_path / "probe" / "probe.json").read_text())["settings"]["network"]
-    assert [network["text_revision"], network["image_revision"]] == commits
+    assert network["text_revision"] == bert_commit
+    assert network["image_revision"] == vit_commit

@@ -129,10 +129,10 @@ def test_the_second_call_shows_the_scene_graph_and_asks_the_question() -> None:
     )
     assert isinstance(payload, tuple)
     pictures, prompt, is_finished, outputs, state = payload
-    assert pictures is not None and pictures[0].size == (4, 4)
-    assert prompt is not None and prompt.startswith(
-        'Scene Graph:\n{"a": 1}\nUse the image and scene graph as context'
-    )
+    assert pictures is not None
+    assert pictures[0].size == (4, 4)
+    assert prompt is not None
+    assert prompt.startswith('Scene Graph:\n{"a": 1}\nUse the image and scene graph as context')
     assert prompt.endswith(f"Question:\n{QUESTION}")
     assert (is_finished, outputs, state) == (False, [scene_graph], None)
 
@@ -140,7 +140,8 @@ def test_the_second_call_shows_the_scene_graph_and_asks_the_question() -> None:
 def test_after_the_second_call_its_answer_is_judged() -> None:
     outputs = ["graph", "It is.\nLABEL: entailment"]
     payload = tasks.scene_graph_doc_to_text(document(), {}, previous_output=outputs, round_idx=2)
-    assert isinstance(payload, tuple) and payload[2] is True
+    assert isinstance(payload, tuple)
+    assert payload[2] is True
     final_outputs = payload[3]
     assert json.loads(final_outputs[0])["scene_graph"] == "graph"
     assert tasks.scene_graph_process_results(document(), final_outputs)["acc"] == 1.0
