@@ -197,7 +197,7 @@ def test_samples_that_do_not_fit_are_refused(
     ("change", "message"),
     [
         # The number of a row alone does not tell whether it is a row of the same split.
-        (backwards, "its target is .*, but that of row 0 of figlang_mini is .*another row"),
+        (backwards, "the prompt of row 75 of figlang_mini has the texts of row 0"),
         (with_number_twice, "12 rows have several predictions, .*line 1, .*line 65"),
     ],
 )
