@@ -169,6 +169,10 @@ def backwards(sample: Sample) -> Sample:
     return {**sample, "doc_id": 75 - sample["doc_id"]}
 
 
+def backwards_without_prompt(sample: Sample) -> Sample:
+    return {key: value for key, value in backwards(sample).items() if key != "input"}
+
+
 def with_number_twice(sample: Sample) -> Sample:
     return {**sample, "doc_id": sample["doc_id"] % 64}
 
@@ -198,6 +202,10 @@ def test_samples_that_do_not_fit_are_refused(
     [
         # The number of a row alone does not tell whether it is a row of the same split.
         (backwards, "the prompt of row 75 of figlang_mini has the texts of row 0"),
+        (
+            backwards_without_prompt,
+            "its target is .*, but that of row 0 of figlang_mini is .*another row",
+        ),
         (with_number_twice, "12 rows have several predictions, .*line 1, .*line 65"),
     ],
 )
