@@ -7,7 +7,7 @@ import json
 import os
 import random
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -74,12 +74,12 @@ def records_of(run: Run) -> Records:
     return [json.loads(json.dumps(record)) for record in task.records]
 
 
-def measures_of(results: dict[str, Any]) -> dict[str, Any]:
+def measures_of(results: Mapping[str, Any]) -> dict[str, Any]:
     (config,) = results["configs"].values()
     return json.loads(json.dumps(config["metadata"]["measures"]))
 
 
-def table_of(results: dict[str, Any]) -> dict[str, Any]:
+def table_of(results: Mapping[str, Any]) -> dict[str, Any]:
     """The values of the harness's table, without its own errors, which are none for most values."""
     (table,) = results["results"].values()
     return {

@@ -85,7 +85,7 @@ def test_texts_that_several_rows_have_find_none() -> None:
 @pytest.mark.parametrize("first", [0, 1])
 def test_numbers_of_rows_are_checked_by_their_texts(first: int) -> None:
     rows = documents(FLUTE)[:-1]
-    columns = {
+    columns: dict[str, Sequence[object]] = {
         "index": list(range(first, first + len(rows))),
         "premise": [row["premise"] for row in rows],
         "hypothesis": [row["hypothesis"] for row in rows],
@@ -166,7 +166,7 @@ def test_missing_rows_are_counted_with_three_examples() -> None:
 def test_a_row_without_id_is_named(column: str, meaning: str) -> None:
     cells: list[object] = list(IRFL_IDS) if column == "id" else list(range(12))
     cells[3] = None
-    message = refused_table(IRFL, **{column: cells, "output": ["A"] * 12})
+    message = refused_table(IRFL, output=["A"] * 12, **{column: cells})
     assert f"1 of 12 predictions have no {meaning} in the column {column}" in message
     assert "DataFrame, row 3" in message
 
