@@ -8,9 +8,9 @@ the words after it tell: "The boat is red" repeats the question, "A man walks" i
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Final, Literal, NamedTuple
 
 from figlang_tasks.answers.text import BLANK_LINE
@@ -75,14 +75,14 @@ class Opening:
     Attributes:
         pattern: finds them at the start of a line; its group ``words`` begins with the first of
             them.
-        rest: the words of the prompt after them, from the row's first text to the prompt's end;
-            none if the question shows no text of the row.
+        rest: gives the words of the prompt after them, from the row's first text to the prompt's
+            end; none if the question shows no text of the row. Most outputs need none of them.
         is_short: whether they are so few that they begin many lines of answers ("Idiom: ...") too.
         asks: whether the row's first text is a question itself.
     """
 
     pattern: re.Pattern[str]
-    rest: Sequence[_PromptWord] = ()
+    rest: Callable[[], Sequence[_PromptWord]] = tuple
     is_short: bool = False
     asks: bool = False
 
@@ -99,7 +99,8 @@ class Opening:
         end = start  # of the last word that is the prompt's
         last_is_of_row = True  # whether that word stands in a text of the row
         is_in_first_text = True  # whether all words so far do
-        for expected, word in zip(self.rest, WORD.finditer(output, start), strict=False):
+        rest = self.rest()
+        for expected, word in zip(rest, WORD.finditer(output, start), strict=False):
             if word[0].casefold() == expected.word:
                 end = word.end()
                 last_is_of_row = expected.is_of_row
@@ -118,7 +119,7 @@ class Opening:
             if self.is_short and is_in_first_text:
                 return "unknown", end
             return "other", end
-        return "repetition" if self.rest else "fixed", end
+        return "repetition" if rest else "fixed", end
 
 
 class PromptQuestion:
@@ -218,7 +219,8 @@ class PromptQuestion:
             return None if is_short else Opening(_opening_pattern(fixed_words))
         text_start, text_end = following_spans[0]
         asks = self._prompt[text_start:text_end].endswith("?")
-        return Opening(_opening_pattern(fixed_words), self._words_from(text_start), is_short, asks)
+        rest = partial(self._words_from, text_start)
+        return Opening(_opening_pattern(fixed_words), rest, is_short, asks)
 
     def _first_line(self) -> Opening | None:
         """The first line of a prompt of more than 400 words as an opening.

@@ -185,6 +185,12 @@ class Answer:
         words = plain_signs(text).strip(" \"'.,;:!?").split()
         if len(words) < 2:
             return []
+        # Most answers do not have the text, and its pattern takes long to compile. Beyond ASCII,
+        # patterns ignore case in their own way.
+        if text.isascii() and self.text.isascii():
+            longest_word = max(words, key=len)
+            if longest_word.lower() not in self.text.lower():
+                return []
         pattern = r"(?<!\w)" + r"\s+".join(map(re.escape, words)) + r"(?: ?[.!?]|(?!\w))"
         return [match.span() for match in re.finditer(pattern, self.text, re.I)]
 

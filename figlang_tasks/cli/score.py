@@ -18,7 +18,7 @@ from figlang_tasks.core.files import check_is_free
 from figlang_tasks.core.whole_paths import new_folder
 from figlang_tasks.results import runs
 from figlang_tasks.results.explanation_scores import ScorerChoice
-from figlang_tasks.results.predictions.columns import columns_text
+from figlang_tasks.results.predictions.columns_text import columns_text
 from figlang_tasks.results.predictions.forms import read_predictions
 from figlang_tasks.results.predictions.matching import MissingRows
 from figlang_tasks.results.predictions.prediction import ColumnNames

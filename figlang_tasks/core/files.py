@@ -108,7 +108,7 @@ def check_is_free(folder: Path) -> None:
     if folder.is_dir() and not any(folder.iterdir()):
         return
     raise FigLangError(
-        f"{folder} exists already and is not overwritten: remove it, or choose another --output"
+        f"{folder} exists already and is not overwritten: remove it, or choose another name"
     )
 
 

@@ -63,12 +63,11 @@ def _locked(partial_folder: Path, folder: Path) -> Iterator[None]:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise FigLangError(
-                f"{folder}: another process is writing it: wait for that, or choose another"
-                " --output"
+                f"{folder}: another process is writing it: wait for that, or choose another name"
             ) from error
         if not _is_same_folder(descriptor, partial_folder):
             raise FigLangError(
-                f"{folder}: another process has just written it: choose another --output"
+                f"{folder}: another process has just written it: choose another name"
             )
         yield
     finally:

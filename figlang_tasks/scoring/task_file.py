@@ -9,7 +9,7 @@ from __future__ import annotations
 import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -168,8 +168,7 @@ class TaskFile:
                 f"{self.name}: its {key} is {name}, which is not of figlang_tasks: answers to it"
                 " can be scored in a run of lmms_eval alone"
             )
-        function: Callable[..., Any] = pkgutil.resolve_name(name)
-        return function
+        return _function_of_name(name)
 
     def judge(self, prompts: Mapping[str, str] | None = None) -> AnswerJudge:
         """What judges the answers to the task.
@@ -193,6 +192,13 @@ class TaskFile:
             task_kind=self.kind,
             metrics=metrics,
         )
+
+
+@cache  # It is asked for with each answer.
+def _function_of_name(name: str) -> Callable[..., Any]:
+    """The function of ours with a name such as ``figlang_tasks.scoring.process_results``."""
+    function: Callable[..., Any] = pkgutil.resolve_name(name)
+    return function
 
 
 def _without_pictures(documents: datasets.Dataset) -> list[dict[str, Any]]:

@@ -108,15 +108,15 @@ def test_a_killed_command_goes_on_where_it_was(
     score_and_kill(killed_run, cache)
     scores_at_the_kill = stored_scores(cache)
     assert 60 <= len(scores_at_the_kill) < ROWS
-    assert names(killed_run) == {"many.jsonl", ".many_embedded.partial"}
-    leftover = killed_run / ".many_embedded.partial" / "results.json"
+    assert names(killed_run) == {"many.jsonl", ".many_scored.partial"}
+    leftover = killed_run / ".many_scored.partial" / "results.json"
     leftover.write_text("what a kill while writing leaves")
 
     done("score", killed_run / "many.jsonl", *EMBEDDED)
     scores_at_the_end = stored_scores(cache)
     assert len(scores_at_the_end) == ROWS
     assert scores_at_the_kill.items() <= scores_at_the_end.items(), "nothing was stored again"
-    assert names(killed_run) == {"many.jsonl", "many_embedded"}
-    written = content_by_name(killed_run / "many_embedded")
-    assert written == content_by_name(whole_run / "many_embedded")
+    assert names(killed_run) == {"many.jsonl", "many_scored"}
+    written = content_by_name(killed_run / "many_scored")
+    assert written == content_by_name(whole_run / "many_scored")
     assert written.keys() == {"samples_many.jsonl", "results.json"}

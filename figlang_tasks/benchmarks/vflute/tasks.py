@@ -38,6 +38,7 @@ Where the paper says what, and where it is done here:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from loguru import logger
@@ -100,10 +101,20 @@ def question(doc: Document, options: Options) -> str:
     instruction = options.instruction
     if instruction is None:
         instruction = doc["instruction"]
-    text = render("vflute/question.jinja", instruction=instruction, claim=doc["claim"])
+    before_claim, after_claim = _instruction_around_claim(instruction)
+    text = f"{before_claim}{doc['claim']}{after_claim}"
     if options.label_only:
         return render("vflute/label_only.jinja", question=text)
     return text
+
+
+@cache  # Each answer is compared with the row's question in all wordings.
+def _instruction_around_claim(instruction: int) -> tuple[str, str]:
+    """The text of an instruction before and after the claim."""
+    mark = "\0"  # is in no instruction
+    text = render("vflute/question.jinja", instruction=instruction, claim=mark)
+    before_claim, after_claim = text.split(mark)
+    return before_claim, after_claim
 
 
 def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> str:

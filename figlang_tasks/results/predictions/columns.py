@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import re
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from figlang_tasks.core.errors import RunError
+from figlang_tasks.core.files import MEBIBYTE
 from figlang_tasks.core.row_files import brief
 from figlang_tasks.core.text import did_you_mean, listing
 from figlang_tasks.results.predictions.prediction import (
@@ -19,12 +21,11 @@ from figlang_tasks.results.predictions.prediction import (
     Prediction,
     PredictionFile,
 )
-from figlang_tasks.scoring.task_file import TaskFile
 
 Cells: TypeAlias = Mapping[str, object]
 """The cells of a row by column."""
 
-_USUAL_NAMES: Final[Mapping[str, Sequence[str]]] = {
+USUAL_NAMES: Final[Mapping[str, Sequence[str]]] = {
     "id": ("id", "sample_id", "question_id", "doc_id"),
     "row number": ("index", "idx", "row"),
     "output": ("output", "prediction", "response", "completion", "model_answer", "answer"),
@@ -33,6 +34,12 @@ _USUAL_NAMES: Final[Mapping[str, Sequence[str]]] = {
     "scores": ("scores",),
 }
 """The names under which a column is usually found, in the order in which they are looked for."""
+
+_MOST_ROWS: Final = 1_000_000
+"""The limit for a table: a small file may unpack to any number of rows."""
+
+_MOST_CHARACTERS: Final = 16 * MEBIBYTE
+"""The limit for an output: no model says as much, and reading it would take a minute."""
 
 _SCORE_OF_CANDIDATE = re.compile(r"score_(\d+)", re.IGNORECASE)
 """A column with the scores of one candidate: ``score_1`` of the first one."""
@@ -98,9 +105,11 @@ def predictions_of_table(
         RunError: the table has no rows, or no column with predictions, or lacks one that the user
             named; or a cell cannot be read.
     """
-    located_rows = list(rows)
+    located_rows = list(itertools.islice(rows, _MOST_ROWS + 1))
     if not located_rows:
         raise RunError(f"{path} has no predictions: is it the right file, and whole?")
+    if len(located_rows) > _MOST_ROWS:
+        raise RunError(f"{path} has more than {_MOST_ROWS:,} rows: is it the right file?")
     # JSON Lines may leave out what is empty, so that later rows may have more columns.
     column_names: dict[str, None] = {}
     for _, cells in located_rows:
@@ -120,37 +129,12 @@ def predictions_of_table(
     )
 
 
-def columns_text(task_file: TaskFile) -> str:
-    """What a file of predictions for a task must hold, with three ids: ``--columns``."""
-    ids = [document["id"] for document in task_file.documents]
-    examples = "\n".join(f"  {row_id}" for row_id in ids[:3])
-    id_names = ", ".join(_USUAL_NAMES["id"])
-    number_names = ", ".join(_USUAL_NAMES["row number"])
-    output_names = ", ".join(_USUAL_NAMES["output"])
-    paragraphs = [
-        f"{task_file.name}: {len(ids):,} rows; a prediction for each",
-        f"which row ({id_names}): an id such as\n{examples}",
-        f"or its number, from 0 ({number_names})",
-        f"what the model said ({output_names}): its whole output",
-    ]
-    kind = task_file.kind
-    if kind.record_of_label is not None:
-        paragraphs.append(
-            f"or in its place a label ({', '.join(_USUAL_NAMES['label'])}), and its explanation"
-            f" ({', '.join(_USUAL_NAMES['explanation'])}): both are taken as they are"
-        )
-    if kind.record_of_scores is not None:
-        candidates = task_file.documents[0][kind.candidates]
-        names = "\n".join(f"  {brief(candidate)}" for candidate in candidates)
-        paragraphs.append(
-            "or in its place scores: a JSON list with a number for each candidate (or score_1,"
-            f" score_2, ...), in this order for the first row:\n{names}"
-        )
-    if kind.picture_location is not None:
-        paragraphs.append("an output is the path of a picture, from the folder of the file")
-    if task_file.has_two_rounds:
-        paragraphs.append('an output is {"scene_graph": "...", "answer": "..."}')
-    return "\n\n".join(paragraphs)
+def may_hold_predictions(column: str, names: ColumnNames) -> bool:
+    """Whether a column has a name under which predictions or ids are looked for."""
+    is_named = column in (names.id, names.output, names.label, names.explanation)
+    name = _folded(column)
+    is_usual = any(name in usual_names for usual_names in USUAL_NAMES.values())
+    return is_named or is_usual or _SCORE_OF_CANDIDATE.fullmatch(name) is not None
 
 
 # --- which column is what ---
@@ -167,11 +151,8 @@ def _find_columns(path: Path, column_names: Sequence[str], named: ColumnNames) -
         _check_is_output(path, column_names)
     if named.label is not None and named.output is None:
         output = None
-    candidate_columns: dict[int, str] = {}
-    for column in column_names:
-        match = _SCORE_OF_CANDIDATE.fullmatch(column)
-        if match is not None:
-            candidate_columns[int(match[1])] = column
+    if named.label is None and output is None:
+        _check_one_label(path, column_names)
     return _Columns(
         id=_column_of("id", path, column_names, named.id),
         row_number=_column_of("row number", path, column_names, None),
@@ -179,8 +160,40 @@ def _find_columns(path: Path, column_names: Sequence[str], named: ColumnNames) -
         label=_column_of("label", path, column_names, named.label),
         explanation=_column_of("explanation", path, column_names, named.explanation),
         scores=_column_of("scores", path, column_names, None),
-        scores_of_candidates=[candidate_columns[number] for number in sorted(candidate_columns)],
+        scores_of_candidates=_columns_of_candidates(path, column_names),
     )
+
+
+def _check_one_label(path: Path, column_names: Sequence[str]) -> None:
+    """Raise a `RunError` if a table may have the right labels beside those of the model."""
+    known_names = USUAL_NAMES["label"]
+    label_columns = [column for column in column_names if _folded(column) in known_names]
+    if len(label_columns) > 1:
+        raise RunError(
+            f"{path} has the columns {listing(label_columns)}, and one of them may be the right"
+            f" label: name the one of the model, for example --label {label_columns[-1]}"
+        )
+
+
+def _columns_of_candidates(path: Path, column_names: Sequence[str]) -> list[str]:
+    """The columns with the score of a candidate each, in the order of the candidates.
+
+    Raises:
+        RunError: one between the first and the last is missing, or there twice.
+    """
+    columns: list[tuple[int, str]] = []
+    for column in column_names:
+        match = _SCORE_OF_CANDIDATE.fullmatch(_folded(column))
+        if match is not None:
+            columns.append((int(match[1]), column))
+    columns.sort()
+    numbers = [number for number, _ in columns]
+    if columns and numbers != list(range(numbers[0], numbers[0] + len(numbers))):
+        raise RunError(
+            f"{path} has the columns {listing([column for _, column in columns], 20)}: there must"
+            " be one for each candidate, numbered from 1 without a gap"
+        )
+    return [column for _, column in columns]
 
 
 def _column_of(
@@ -189,7 +202,8 @@ def _column_of(
     """The column with a meaning; None if no column has one of its usual names.
 
     Raises:
-        RunError: there is no column of the name that the user gave.
+        RunError: there is no column of the name that the user gave; or two columns have the same
+            usual name but for capitals and spaces.
     """
     if named is not None:
         if named not in column_names:
@@ -198,12 +212,15 @@ def _column_of(
                 f"{path} has no column {named!r}{hint}; it has: {listing(column_names, 20)}"
             )
         return named
-    column_by_lower_name: dict[str, str] = {}
-    for column in column_names:
-        column_by_lower_name.setdefault(column.strip().lower(), column)
-    for name in _USUAL_NAMES[meaning]:
-        if name in column_by_lower_name:
-            return column_by_lower_name[name]
+    for name in USUAL_NAMES[meaning]:
+        columns = [column for column in column_names if _folded(column) == name]
+        if len(columns) > 1:
+            raise RunError(
+                f"{path} has the columns {listing(map(repr, columns))}, which all may be the"
+                f" {meaning}: rename or remove the others"
+            )
+        if columns:
+            return columns[0]
     return None
 
 
@@ -217,12 +234,22 @@ def _check_is_output(path: Path, column_names: Sequence[str]) -> None:
         )
 
 
+def _folded(column: str) -> str:
+    """The name of a column without capitals and without spaces around it."""
+    return column.strip().lower()
+
+
 def _no_predictions_message(path: Path, column_names: Sequence[str]) -> str:
     """The message for a table without predictions."""
+    hint = ""
+    for separator, name in ((";", "semicolons"), ("\t", "tabs"), (",", "commas")):
+        if len(column_names) == 1 and separator in column_names[0]:
+            hint = f" Its cells are separated by {name}: save it with commas, or with tabs as .tsv."
+            break
     return (
-        f"{path} has no column with predictions; it has: {listing(column_names, 20)}. Outputs are"
-        f" looked for under {', '.join(_USUAL_NAMES['output'])}, labels under"
-        f" {', '.join(_USUAL_NAMES['label'])}, scores of candidates under scores or score_1,"
+        f"{path} has no column with predictions; it has: {listing(column_names, 20)}.{hint} Outputs"
+        f" are looked for under {', '.join(USUAL_NAMES['output'])}, labels under"
+        f" {', '.join(USUAL_NAMES['label'])}, scores of candidates under scores or score_1,"
         " score_2, ...: name your column with --output, or --label"
     )
 
@@ -261,7 +288,10 @@ def _is_missing(cell: object) -> bool:
 
 
 def _id(cells: Cells, column: str | None) -> str | None:
-    """The id in a row as a text; a whole number as spreadsheets have it, 12.0, is ``12``."""
+    """The id in a row as a text; a whole number as spreadsheets have it, 12.0, is ``12``.
+
+    None if the cell is empty.
+    """
     if column is None:
         return None
     cell = cells.get(column)
@@ -269,7 +299,7 @@ def _id(cells: Cells, column: str | None) -> str | None:
         return None
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
-    return str(cell).strip()
+    return str(cell).strip() or None
 
 
 def _row_number(location: str, cells: Cells, column: str | None) -> int | None:
@@ -286,7 +316,7 @@ def _text(location: str, cells: Cells, column: str | None) -> str | None:
     """The text in a cell; None if the table has no such column, or the cell is missing.
 
     Raises:
-        RunError: the cell holds a list or an object.
+        RunError: the cell holds a list or an object, or is longer than any output.
     """
     if column is None:
         return None
@@ -295,8 +325,13 @@ def _text(location: str, cells: Cells, column: str | None) -> str | None:
         return None
     if isinstance(cell, list) and len(cell) == 1:  # harnesses have a list of all answers
         cell = cell[0]
-    if isinstance(cell, list | dict):
+    if isinstance(cell, list | dict | bytes):
         raise RunError(f"{location}: {column} is {brief(cell)}, must be a text")
+    if isinstance(cell, str) and len(cell) > _MOST_CHARACTERS:
+        raise RunError(
+            f"{location}: {column} has {len(cell):,} characters, and at most {_MOST_CHARACTERS:,}"
+            " are read: is it one output?"
+        )
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
     return str(cell)
@@ -336,4 +371,10 @@ def _read_json(text: str) -> object:
 
 
 def _is_finite_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    """Whether a value is a number that a float holds; True and False are none."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an integer with hundreds of digits
+        return False

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -35,11 +36,26 @@ def parse_json(content: bytes, location: str) -> object:
         content: the whole file.
         location: of the file, for the message.
     """
+
+    def unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        """An object of JSON; of a key that is there twice, Python would take the last silently."""
+        members = dict(pairs)
+        if len(members) < len(pairs):
+            check_unique(location, [key for key, _ in pairs])
+        return members
+
     try:
-        value: object = json.loads(content.decode("utf-8-sig"))
+        value: object = json.loads(content.decode("utf-8-sig"), object_pairs_hook=unique_keys)
     except (ValueError, RecursionError) as error:
         raise RunError(f"{location} is not JSON in UTF-8 ({error}): save the file again") from error
     return value
+
+
+def check_unique(location: object, names: Iterable[str]) -> None:
+    """Raise a `RunError` if a table has a column, or an object a key, twice."""
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise RunError(f"{location} has {brief(name)} twice: rename or remove one")
 
 
 def field_at(record: object, path: str) -> object:

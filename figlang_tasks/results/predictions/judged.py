@@ -43,6 +43,7 @@ def judge_predictions(
             if prediction.prompt is not None:
                 prompts[task_file.documents[answers.row_index]["id"]] = prediction.prompt
     judge = task_file.judge(prompts)
+    target_of = task_file.function("doc_to_target")
 
     samples: list[Sample] = []
     for answers in matching.answers:
@@ -56,7 +57,7 @@ def judge_predictions(
             samples.append(
                 {
                     "doc_id": answers.row_index,
-                    "target": str(task_file.function("doc_to_target")(document)),
+                    "target": str(target_of(document)),
                     "filtered_resps": [values[SAMPLE].output],
                     **values,
                     SAMPLE: record,

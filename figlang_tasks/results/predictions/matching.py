@@ -112,11 +112,7 @@ def match(
         return _match_in_order(file, documents, task_name)
     keys = _possible_keys(file, documents)
     if not keys:
-        raise RunError(
-            f"{file.path} does not say which rows it answers: it has no id, no row number and no"
-            f" text of the rows. Name the column with --id, see `figlang score --task {task_name}"
-            " --columns`; or give --in-order if it has one line for each row, in their order"
-        )
+        raise RunError(_no_key_message(file, task_name))
     best_match: tuple[_Key, dict[object, int], list[Prediction]] | None = None
     for key in keys:
         index_by_value = _index_by_value(key, documents)
@@ -166,6 +162,7 @@ def _possible_keys(file: PredictionFile, documents: Sequence[Row]) -> list[_Key]
     has_ids = all(prediction.id is not None for prediction in file.predictions)
     if has_ids:
         keys.append(_Key("id", lambda prediction: prediction.id, lambda row, _: row["id"]))
+        keys.append(_Key("id", _id_as_whole_number, lambda row, _: row["id"]))
         for column in _OWN_ID_COLUMNS:
             if column in columns:
                 keys.append(_own_id_key(column))
@@ -173,22 +170,30 @@ def _possible_keys(file: PredictionFile, documents: Sequence[Row]) -> list[_Key]
         keys.append(
             _Key(ROW_NUMBER, lambda prediction: prediction.row_number, lambda _, index: index)
         )
-    elif has_ids and all(str(prediction.id).isdecimal() for prediction in file.predictions):
-        # Harnesses call the number of a row its id.
-        keys.append(
-            _Key(ROW_NUMBER, lambda prediction: int(str(prediction.id)), lambda _, index: index)
-        )
+    elif has_ids and all(_id_as_number(prediction) is not None for prediction in file.predictions):
+        keys.append(_Key(ROW_NUMBER, _id_as_number, lambda _, index: index))
     text_key = _text_key(file, documents)
     if text_key is not None:
         keys.append(text_key)
     return keys
 
 
+def _id_as_number(prediction: Prediction) -> int | None:
+    """The id of a prediction as a row's number, as harnesses have it; None if it is no number."""
+    row_id = _id_as_whole_number(prediction)
+    return int(row_id) if row_id.isdecimal() and len(row_id) < 10 else None
+
+
+def _id_as_whole_number(prediction: Prediction) -> str:
+    """The id of a prediction; ``12`` for ``12.0``, as spreadsheets write whole numbers."""
+    return str(prediction.id).removesuffix(".0")
+
+
 def _own_id_key(column: str) -> _Key:
     """Rows by the id that the dataset itself has, in a column of the documents."""
     return _Key(
         "the dataset's own id",
-        lambda prediction: prediction.id,
+        _id_as_whole_number,
         lambda row, _: None if row.get(column) is None else str(row[column]),
     )
 
@@ -248,6 +253,29 @@ def _index_by_value(key: _Key, documents: Sequence[Row]) -> dict[object, int]:
 # --- what does not fit ---
 
 
+def _no_key_message(file: PredictionFile, task_name: str) -> str:
+    """The message for a file in which nothing tells which rows all predictions answer."""
+    columns_without_value: dict[str, list[str]] = {"id": [], "row number": []}
+    for prediction in file.predictions:
+        if prediction.id is None:
+            columns_without_value["id"].append(prediction.location)
+        if prediction.row_number is None:
+            columns_without_value["row number"].append(prediction.location)
+    for meaning, locations in columns_without_value.items():
+        if meaning in file.columns:
+            return (
+                f"{file.path}: {len(locations):,} of {len(file.predictions):,} predictions have no"
+                f" {meaning} in the column {file.columns[meaning]}:"
+                f" {listing(locations, _EXAMPLES)}. Add it, or remove these lines; row numbers are"
+                " whole numbers from 0"
+            )
+    return (
+        f"{file.path} does not say which rows it answers: it has no id, no row number and no text"
+        f" of the rows. Name the column with --id, see `figlang score --task {task_name}"
+        " --columns`; or give --in-order if it has one line for each row, in their order"
+    )
+
+
 def _unknown_message(
     file: PredictionFile,
     key: _Key,
@@ -263,6 +291,8 @@ def _unknown_message(
         f" {task_name}, by {key.name}: {listing(values, _EXAMPLES)}."
         f" Its rows are called {listing(index_by_value, _EXAMPLES)}"
     )
+    if key.name == ROW_NUMBER:
+        message += " (rows are counted from 0)"
     ids = [prediction.id for prediction in file.predictions if prediction.id is not None]
     fitting_tasks = other_tasks(ids) if other_tasks is not None and ids else []
     if fitting_tasks:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
@@ -29,6 +30,9 @@ from figlang_tasks.scoring.explanations import OFF
 from figlang_tasks.scoring.repeats import evaluate_repeats
 from figlang_tasks.scoring.task_evaluation import metadata_of_records
 from figlang_tasks.scoring.task_file import TaskFile
+
+_MOST_SECONDS_OF_SEARCH = 8
+"""How long a message waits for the tasks that may be meant: a large dataset takes a minute."""
 
 MODEL_CLASS = "predictions"
 """Stands in results for the class of a model, which a file does not tell."""
@@ -230,6 +234,8 @@ def _date() -> str:
 def tasks_with_ids(ids: Sequence[str], but: str) -> list[str]:
     """The names of our tasks that have rows with all these ids, of data on this machine.
 
+    After `_MOST_SECONDS_OF_SEARCH` no further data is loaded.
+
     Args:
         ids: those in a file.
         but: the name of a task that does not have them.
@@ -237,12 +243,15 @@ def tasks_with_ids(ids: Sequence[str], but: str) -> list[str]:
     wanted_ids = set(ids)
     fitting_tasks: list[str] = []
     rows_by_request: dict[str, frozenset[str]] = {}
+    search_start = time.monotonic()
     with downloading_nothing():
         for name in files("lmms_eval"):
             try:
                 task_file = TaskFile.read(name)
                 request = str(task_file.request)
                 if request not in rows_by_request:
+                    if time.monotonic() - search_start > _MOST_SECONDS_OF_SEARCH:
+                        continue
                     rows_by_request[request] = frozenset(
                         document["id"] for document in task_file.documents
                     )

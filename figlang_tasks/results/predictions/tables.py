@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from figlang_tasks.core import files
 from figlang_tasks.core.errors import RunError
 from figlang_tasks.core.row_files import brief, read_rows
-from figlang_tasks.results.predictions.columns import Cells, predictions_of_table
+from figlang_tasks.results.predictions.columns import (
+    Cells,
+    may_hold_predictions,
+    predictions_of_table,
+)
+from figlang_tasks.results.predictions.json_fields import check_unique
 from figlang_tasks.results.predictions.prediction import ColumnNames, PredictionFile
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow
 
 FORM_BY_SUFFIX = {
     ".csv": "CSV",
@@ -28,7 +35,7 @@ FORM_BY_SUFFIX = {
 
 MOST_BYTES_OF_A_TABLE = 1024 * files.MEBIBYTE
 """The limit for a table: 100,000 answers of 10,000 characters."""
-_MOST_UNPACKED_BYTES = 2048 * files.MEBIBYTE
+_MOST_UNPACKED_BYTES = 256 * files.MEBIBYTE
 """The limit for the files in an Excel file, unpacked: a small file may unpack to any size."""
 
 
@@ -38,11 +45,11 @@ def read_table(path: Path, names: ColumnNames) -> PredictionFile:
     Raises:
         RunError: the file cannot be read, or has no predictions.
     """
-    readers = {
+    readers: dict[str, Callable[[Path], Iterator[tuple[str, Cells]]]] = {
         ".csv": _rows_of_text,
         ".tsv": _rows_of_text,
         ".jsonl": _rows_of_text,
-        ".parquet": _rows_of_parquet,
+        ".parquet": partial(_rows_of_parquet, names=names),
         ".xlsx": _rows_of_excel,
     }
     suffix = path.suffix.lower()
@@ -61,7 +68,7 @@ def predictions_of_frame(frame: pd.DataFrame, names: ColumnNames) -> PredictionF
     """
     columns = [str(column) for column in frame.columns]
     source = Path("DataFrame")
-    _check_unique(source, columns)
+    check_unique(source, columns)
     rows: list[tuple[str, Cells]] = []
     for position, values in enumerate(frame.itertuples(index=False, name=None)):
         cells = dict(zip(columns, map(_plain_value, values), strict=True))
@@ -112,13 +119,13 @@ def rows_of_content(path: Path, content: object) -> Iterator[tuple[str, Cells]]:
             location = f"{path}, {brief(row_id)}"
             if isinstance(answer, dict):
                 yield location, {"id": row_id, **answer}
-            elif isinstance(answer, str | None):
-                yield location, {"id": row_id, "output": answer}
-            else:
+            elif isinstance(answer, list):
                 raise RunError(
                     f"{location} is {brief(answer)}: in an object each id must have the output as"
                     " a text, or an object with columns"
                 )
+            else:
+                yield location, {"id": row_id, "output": answer}
         return
     if not isinstance(content, list):
         raise RunError(
@@ -132,33 +139,83 @@ def rows_of_content(path: Path, content: object) -> Iterator[tuple[str, Cells]]:
         yield location, row
 
 
-def _rows_of_parquet(path: Path) -> Iterator[tuple[str, Cells]]:
-    """The rows of a Parquet file, read in pieces; columns of pictures are left out."""
+def _rows_of_parquet(path: Path, names: ColumnNames) -> Iterator[tuple[str, Cells]]:
+    """The rows of a Parquet file, read in pieces; columns of pictures are left out.
+
+    Raises:
+        RunError: the file is damaged, has a column twice, or unpacks to too much.
+    """
     import pyarrow
     import pyarrow.parquet
 
     try:
-        table = pyarrow.parquet.ParquetFile(path)
-        columns = table.schema_arrow.names
-        _check_unique(path, columns)
-        # A row of a dataset may hold its picture, which tells nothing here.
-        is_readable = {
-            field.name: not pyarrow.types.is_binary(field.type)
-            and not pyarrow.types.is_struct(field.type)
-            for field in table.schema_arrow
-        }
-        readable_columns = [column for column in columns if is_readable[column]]
+        schema = pyarrow.parquet.read_schema(path)
+        check_unique(path, schema.names)
+        columns: list[str] = []
+        text_columns: list[str] = []
+        for field in schema:
+            if _is_text(field.type):
+                text_columns.append(field.name)
+            # A row of a dataset may hold its picture, which tells nothing here. A column with the
+            # name of predictions is kept, so that a message says what is wrong with it.
+            if _is_plain(field.type) or may_hold_predictions(field.name, names):
+                columns.append(field.name)
+        # Texts stay in dictionaries until their lengths are known: a few kilobytes may stand for
+        # gigabytes of equal texts.
+        table = pyarrow.parquet.ParquetFile(path, read_dictionary=text_columns)
         number = 0
-        for batch in table.iter_batches(batch_size=1000, columns=readable_columns):
+        unpacked_bytes = 0
+        for batch in table.iter_batches(batch_size=1000, columns=columns):
+            unpacked_bytes += sum(map(_unpacked_bytes, batch.columns))
+            if unpacked_bytes > MOST_BYTES_OF_A_TABLE:
+                raise RunError(
+                    f"{path} unpacks to more than {MOST_BYTES_OF_A_TABLE:,} bytes: is it the right"
+                    " file?"
+                )
             for row in batch.to_pylist():
                 yield f"{path}, row {number}", row
                 number += 1
-    except (pyarrow.ArrowException, ValueError) as error:
-        raise RunError(f"{path} is no Parquet file that can be read ({error})") from error
+    except (pyarrow.ArrowException, ValueError, OSError) as error:
+        raise RunError(
+            f"{path} is no Parquet file that can be read ({error}): save the table again"
+        ) from error
+
+
+def _is_text(arrow_type: pyarrow.DataType) -> bool:
+    """Whether a column of Parquet has texts."""
+    import pyarrow
+
+    return bool(pyarrow.types.is_string(arrow_type) or pyarrow.types.is_large_string(arrow_type))
+
+
+def _is_plain(arrow_type: pyarrow.DataType) -> bool:
+    """Whether the cells of a column are texts, numbers, truth values or times, or lists of them."""
+    import pyarrow
+
+    types = pyarrow.types
+    if types.is_dictionary(arrow_type):
+        return _is_plain(arrow_type.value_type)
+    if types.is_list(arrow_type) or types.is_large_list(arrow_type):
+        return _is_plain(arrow_type.value_type)
+    is_value = types.is_primitive(arrow_type) or types.is_null(arrow_type)
+    return bool(is_value or types.is_decimal(arrow_type) or _is_text(arrow_type))
+
+
+def _unpacked_bytes(column: pyarrow.Array) -> int:
+    """How many bytes the cells of a column have, each with a copy of its text."""
+    import pyarrow
+    import pyarrow.compute
+
+    if not pyarrow.types.is_dictionary(column.type) or not _is_text(column.type.value_type):
+        return int(column.nbytes)
+    lengths = pyarrow.compute.binary_length(column.dictionary).take(column.indices)
+    return pyarrow.compute.sum(lengths).as_py() or 0  # None for a column without texts
 
 
 def _rows_of_excel(path: Path) -> Iterator[tuple[str, Cells]]:
     """The rows of the first sheet of an Excel file; a formula stays the text that it is.
+
+    Columns without a name are left out.
 
     Raises:
         RunError: openpyxl is not installed, or the file is no Excel file, or unpacks to too much.
@@ -171,19 +228,15 @@ def _rows_of_excel(path: Path) -> Iterator[tuple[str, Cells]]:
             " sheet as CSV"
         ) from error
     try:
-        with zipfile.ZipFile(path) as archive:
-            unpacked_bytes = sum(member.file_size for member in archive.infolist())
-        if unpacked_bytes > _MOST_UNPACKED_BYTES:
-            raise RunError(f"{path} unpacks to {unpacked_bytes:,} bytes: save the sheet as CSV")
+        _check_members(path)
         # With `data_only=False` a cell "=1+1" is this text; nothing is computed.
         book = openpyxl.load_workbook(path, read_only=True, data_only=False)
         sheet_rows = book.worksheets[0].iter_rows(values_only=True)
         header = [str(cell) if cell is not None else "" for cell in next(sheet_rows, ())]
-        while header and not header[-1]:  # empty columns behind the last one
-            header.pop()
-        _check_unique(path, header)
+        check_unique(path, [column for column in header if column])
         for number, values in enumerate(sheet_rows, start=2):
             cells = dict(zip(header, values, strict=False))
+            cells.pop("", None)
             if any(cell is not None for cell in cells.values()):
                 yield f"{path}, row {number}", cells
     except (RunError, OSError):
@@ -194,11 +247,35 @@ def _rows_of_excel(path: Path) -> Iterator[tuple[str, Cells]]:
         ) from error
 
 
-def _check_unique(path: Path, columns: list[str]) -> None:
-    """Raise a `RunError` if a table has a column twice."""
-    for column in columns:
-        if columns.count(column) > 1:
-            raise RunError(f"{path} has the column {column!r} twice: rename one")
+def _check_members(path: Path) -> None:
+    """Check the files in an Excel file before openpyxl reads them.
+
+    They are unpacked in small pieces and counted, because their header may lie about their size. A
+    document type, which Excel never writes, may define texts that grow without end, or may name
+    other files.
+
+    Raises:
+        RunError: they unpack to too much, or one has a document type.
+    """
+    unpacked_bytes = 0
+    with zipfile.ZipFile(path) as archive:
+        for member in archive.infolist():
+            with archive.open(member) as file:
+                beginning = b""
+                while piece := file.read(files.MEBIBYTE):
+                    beginning = beginning or piece
+                    unpacked_bytes += len(piece)
+                    if unpacked_bytes > _MOST_UNPACKED_BYTES:
+                        raise RunError(
+                            f"{path} unpacks to more than {_MOST_UNPACKED_BYTES:,} bytes: save the"
+                            " sheet as CSV"
+                        )
+            # In UTF-16 there is a zero beside each character.
+            if b"<!DOCTYPE" in beginning.replace(b"\0", b""):
+                raise RunError(
+                    f"{path}: {member.filename} has a document type, which Excel does not write:"
+                    " save the sheet as CSV"
+                )
 
 
 def _plain_value(value: object) -> object:

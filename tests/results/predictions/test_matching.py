@@ -1,0 +1,180 @@
+"""Which rows predictions answer: by id, number, texts or order, and never by a guess."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from PIL import Image
+
+import figlang_tasks
+from figlang_tasks.core.errors import RunError
+from figlang_tasks.results.task_run import Run
+from figlang_tasks.scoring.task_file import TaskFile
+
+FLUTE = "figlang_mini_flute"
+VFLUTE = "figlang_mini"
+IRFL = "figlang_mini_irfl_detect_idiom"
+IRFL_IDS = [f"idiom-detection-task-{row}" for row in range(12)]
+
+
+def documents(task: str) -> list[dict[str, Any]]:
+    return TaskFile.read(task).documents
+
+
+def score(task: str, **columns: Sequence[object]) -> Run:
+    return figlang_tasks.score(pd.DataFrame(columns), task, scorer="off")
+
+
+def refused_table(task: str, **columns: Sequence[object]) -> str:
+    with pytest.raises(RunError) as error:
+        score(task, **columns)
+    return str(error.value)
+
+
+def key_of(run: Run) -> str:
+    (config,) = run.results["configs"].values()
+    return str(config["metadata"]["predictions"]["rows_found_by"])
+
+
+def answered(run: Run) -> dict[str, str]:
+    """The output of each row by its id."""
+    (task,) = run.tasks.values()
+    return {sample["sample"]["id"]: sample["filtered_resps"][0] for sample in task.samples}
+
+
+def test_rows_of_flute_are_found_by_their_sentences() -> None:
+    rows = documents(FLUTE)[::-1]
+    outputs = [f"Entails. {row['id']}" for row in rows]
+    run = score(
+        FLUTE,
+        premise=[f"  {row['premise'].upper()} " for row in rows],
+        hypothesis=[row["hypothesis"] for row in rows],
+        output=outputs,
+    )
+    assert key_of(run) == "the texts premise, hypothesis"
+    assert answered(run) == {row["id"]: f"Entails. {row['id']}" for row in rows}
+
+
+@pytest.mark.parametrize("folder", ["", "images/", "C:\\Users\\me\\", "/home/me/"])
+def test_rows_are_found_by_claim_and_name_of_the_picture(folder: str) -> None:
+    rows = documents(VFLUTE)[::-1]
+    run = score(
+        VFLUTE,
+        claim=[row["claim"] for row in rows],
+        image=[folder + Path(row["image"]).name for row in rows],
+        output=[f"{row['id']}\nLABEL: entailment" for row in rows],
+    )
+    assert key_of(run) == "the texts claim, image"
+    for row_id, output in answered(run).items():
+        assert output == f"{row_id}\nLABEL: entailment"
+
+
+def test_texts_that_several_rows_have_find_none() -> None:
+    rows = documents(FLUTE)
+    premises = [row["premise"] for row in rows]
+    message = refused_table(FLUTE, premise=premises, output=["Entails."] * len(rows))
+    doubles = sum(premises.count(premise) > 1 for premise in premises)
+    assert f"{doubles} of 32 predictions are of no row of {FLUTE}, by the texts premise" in message
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_numbers_of_rows_are_checked_by_their_texts(first: int) -> None:
+    rows = documents(FLUTE)[:-1]
+    columns: dict[str, Sequence[object]] = {
+        "index": list(range(first, first + len(rows))),
+        "premise": [row["premise"] for row in rows],
+        "hypothesis": [row["hypothesis"] for row in rows],
+        "output": ["Entails."] * len(rows),
+    }
+    if first == 1:
+        assert "rows are counted from 0" in refused_table(FLUTE, **columns)
+    else:
+        assert "1 of 32 rows of figlang_mini_flute have no" in refused_table(FLUTE, **columns)
+
+
+@pytest.mark.parametrize(
+    "ids", [range(12), [f"{row}.0" for row in range(12)], map(float, range(12))]
+)
+def test_ids_that_are_numbers_count_rows_from_0(ids: Sequence[object]) -> None:
+    run = score(IRFL, id=list(ids), output=[f"A {row}" for row in range(12)])
+    assert key_of(run) == "row number"
+    assert answered(run) == {row_id: f"A {row}" for row, row_id in enumerate(IRFL_IDS)}
+
+
+def test_ids_that_count_from_1_are_refused() -> None:
+    message = refused_table(IRFL, id=range(1, 13), output=["A"] * 12)
+    assert "1 of 12 predictions are of no row" in message
+    assert "rows are counted from 0" in message
+
+
+def test_numbers_that_are_ids_of_the_task_are_ids(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A user's own rows may have numbers for ids, in another order than the rows."""
+    folder = tmp_path / "V-FLUTE"
+    folder.mkdir()
+    Image.new("RGB", (8, 8)).save(folder / "picture.png")
+    with (folder / "test.csv").open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        columns = "id,image,claim,label,explanation,source_dataset,phenomenon"
+        writer.writerow(columns.split(","))
+        for row_id in (2, 0, 1):
+            writer.writerow(
+                [row_id, "picture.png", f"Kettle {row_id}", "entailment", "So", "a", "b"]
+            )
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
+    run = score("vflute", id=["0.0", "1.0", "2.0"], output=["zero", "one", "two"])
+    assert key_of(run) == "id"
+    assert answered(run) == {"0": "zero", "1": "one", "2": "two"}
+
+
+def test_unknown_rows_are_counted_with_three_examples() -> None:
+    message = refused_table(IRFL, id=[f"x{row}" for row in range(12)], output=["A"] * 12)
+    assert "12 of 12 predictions are of no row" in message
+    assert "x0, x1, x2, and 9 more" in message
+    assert "`figlang score --task figlang_mini_irfl_detect_idiom --columns`" in message
+
+
+@pytest.mark.parametrize("task", [VFLUTE, FLUTE])
+def test_a_file_of_another_task_names_that_task(task: str) -> None:
+    ids = [row["id"] for row in documents(task)]
+    message = refused_table(IRFL, id=ids, output=["A"] * len(ids))
+    assert f"The ids are those of {task}: name it with --task" in message
+
+
+def test_doubles_are_counted_with_their_places() -> None:
+    message = refused_table(IRFL, id=[*IRFL_IDS, *IRFL_IDS[:5]], output=["A"] * 17)
+    assert "5 rows have several predictions, others one" in message
+    assert "idiom-detection-task-0 (DataFrame, row 0, DataFrame, row 12)" in message
+    assert "Leave one of each" in message
+
+
+def test_missing_rows_are_counted_with_three_examples() -> None:
+    message = refused_table(IRFL, id=IRFL_IDS[:5], output=["A"] * 5)
+    assert "7 of 12 rows" in message
+    assert "task-5, idiom-detection-task-6, idiom-detection-task-7, and 4 more" in message
+    assert "--missing wrong" in message
+    assert "--partial" in message
+
+
+@pytest.mark.parametrize(("column", "meaning"), [("id", "id"), ("index", "row number")])
+def test_a_row_without_id_is_named(column: str, meaning: str) -> None:
+    cells: list[object] = list(IRFL_IDS) if column == "id" else list(range(12))
+    cells[3] = None
+    message = refused_table(IRFL, output=["A"] * 12, **{column: cells})
+    assert f"1 of 12 predictions have no {meaning} in the column {column}" in message
+    assert "DataFrame, row 3" in message
+
+
+def test_order_counts_only_if_the_user_says_so() -> None:
+    frame = pd.DataFrame({"output": [f"A {row}" for row in range(12)]})
+    assert "--in-order" in refused_table(IRFL, output=list(frame["output"]))
+    run = figlang_tasks.score(frame, IRFL, in_order=True)
+    assert answered(run) == {row_id: f"A {row}" for row, row_id in enumerate(IRFL_IDS)}
+    with pytest.raises(RunError, match=r"has 11 predictions, and .* has 12 rows"):
+        figlang_tasks.score(frame[:11], IRFL, in_order=True)

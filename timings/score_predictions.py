@@ -1,0 +1,186 @@
+"""Measure what `figlang score` costs, beside the imports that it cannot do without, in one run.
+
+    python timings/score_predictions.py [--repeats 5] [--rows 100000] [--claims FILE]
+
+Two tables are scored, each in processes of its own. The first has labels for the 723 rows of
+V-FLUTE's size, with tiny pictures, as rows of a user's own: its processor time stands beside that
+of ``python -c "import datasets, scipy.stats"``, in turns, and the least of several rounds counts.
+The second has answers in words to 100,000 rows: its processor time and its largest memory are those
+of one process.
+
+Texts are made up; ``--claims`` takes those of a file in the form of V-FLUTE's released CSV, which
+is read and not kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from PIL import Image
+
+from figlang_tasks.core.text import markdown_table
+
+VFLUTE_ROWS = 723
+IMPORTS_ALONE = "import datasets, scipy.stats"
+FIGLANG = "from figlang_tasks.cli.figlang import main; main()"
+LABELS = ("entailment", "contradiction")
+ROW_COLUMNS = ("id", "image", "claim", "label", "explanation", "source_dataset", "phenomenon")
+"""Those of a user's own rows in V-FLUTE's form."""
+MEBIBYTE = 1 << 20
+
+
+class Cost(NamedTuple):
+    """What a process cost.
+
+    Attributes:
+        seconds: of processor time.
+        largest_memory: in MiB.
+    """
+
+    seconds: float
+    largest_memory: float
+
+
+def cost_of(code: str, arguments: Sequence[str], folder: Path) -> Cost:
+    """What a Python process costs that runs some code in a folder; it must end well."""
+    environment = {
+        **os.environ,
+        "FIGLANG_DATA_DIR": str(folder / "data"),
+        "FIGLANG_CACHE": str(folder / "cache"),
+        "HF_HUB_OFFLINE": "1",
+        "OMP_NUM_THREADS": "1",
+    }
+    command = [sys.executable, "-c", code, *arguments]
+    with (folder / "log.txt").open("wb") as log:
+        process = subprocess.Popen(command, env=environment, cwd=folder, stdout=log, stderr=log)
+        # Of this child alone, where `getrusage` has the largest memory of all children.
+        _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise RuntimeError(f"status {process.returncode}: {(folder / 'log.txt').read_text()}")
+    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024 / MEBIBYTE)
+
+
+# --- 723 labels ---
+
+
+def write_vflute_rows(folder: Path, claims_file: Path | None) -> None:
+    """Write a user's own rows in the place of V-FLUTE's, and ``labels.csv`` with a label each."""
+    claims = [f"Kettle number {number} is a lantern." for number in range(VFLUTE_ROWS)]
+    if claims_file is not None:
+        with claims_file.open(encoding="utf-8", newline="") as stream:
+            claims = [row["claim"] for row in csv.DictReader(stream)]
+    data_folder = folder / "data" / "V-FLUTE"
+    (data_folder / "images").mkdir(parents=True)
+    with (
+        (data_folder / "test.csv").open("w", encoding="utf-8", newline="") as rows_file,
+        (folder / "labels.csv").open("w", encoding="utf-8", newline="") as labels_file,
+    ):
+        rows, labels = csv.writer(rows_file), csv.writer(labels_file)
+        rows.writerow(ROW_COLUMNS)
+        labels.writerow(["id", "label"])
+        for number, claim in enumerate(claims):
+            picture = f"images/{number}.png"
+            colour = (number % 256, number // 256, 0)
+            Image.new("RGB", (8, 8), colour).save(data_folder / picture)
+            label = LABELS[number % 2]
+            explanation = f"The picture shows {number}."
+            rows.writerow([f"row-{number}", picture, claim, label, explanation, "muse", "sarcasm"])
+            labels.writerow([f"row-{number}", LABELS[number % 3 % 2]])
+
+
+def labels_table(folder: Path, repeats: int) -> str:
+    """The least processor time of several rounds; the first fills caches and does not count."""
+    imports_seconds: list[float] = []
+    score_seconds: list[float] = []
+    for turn in range(repeats + 1):
+        imports_seconds.append(cost_of(IMPORTS_ALONE, [], folder).seconds)
+        arguments = ["score", "labels.csv", "--task", "vflute", "-o", f"labels_{turn}"]
+        score_seconds.append(cost_of(FIGLANG, arguments, folder).seconds)
+    least_imports, least_score = min(imports_seconds[1:]), min(score_seconds[1:])
+    return markdown_table(
+        [
+            ["", "CPU s", "of the imports alone"],
+            [IMPORTS_ALONE, f"{least_imports:.2f}", "1.00x"],
+            [
+                f"figlang score, {VFLUTE_ROWS} labels",
+                f"{least_score:.2f}",
+                f"{least_score / least_imports:.2f}x",
+            ],
+        ]
+    )
+
+
+# --- many rows in words ---
+
+
+def write_many_rows(folder: Path, count: int) -> None:
+    """Write a user's own rows in V-FLUTE's form, all with one picture, and ``answers.csv``."""
+    data_folder = folder / "data" / "V-FLUTE"
+    data_folder.mkdir(parents=True)
+    Image.new("RGB", (8, 8)).save(data_folder / "picture.png")
+    with (
+        (data_folder / "test.csv").open("w", encoding="utf-8", newline="") as rows_file,
+        (folder / "answers.csv").open("w", encoding="utf-8", newline="") as answers_file,
+    ):
+        rows, answers = csv.writer(rows_file), csv.writer(answers_file)
+        rows.writerow(ROW_COLUMNS)
+        answers.writerow(["id", "output"])
+        for number in range(count):
+            claim = f"Number {number} spilled the beans."
+            explanation = f"The picture shows the secret that {number} told."
+            rows.writerow(
+                [number, "picture.png", claim, LABELS[number % 2], explanation, "muse", "sarcasm"]
+            )
+            output = f"Whoever spills beans tells a secret.\n\nLABEL: {LABELS[number % 3 % 2]}"
+            answers.writerow([number, output])
+
+
+def many_rows_table(folder: Path, count: int) -> str:
+    """Processor time and memory of a table with an answer for each of many rows."""
+    arguments = ["score", "answers.csv", "--task", "vflute", "-o", "many", "--scorer", "off"]
+    cost = cost_of(FIGLANG, arguments, folder)
+    return markdown_table(
+        [
+            ["", "CPU s", "largest memory, MiB"],
+            [
+                f"figlang score, {count:,} answers",
+                f"{cost.seconds:.1f}",
+                f"{cost.largest_memory:.0f}",
+            ],
+        ]
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--repeats", type=int, default=5, help="rounds, of which the least counts (%(default)s)"
+    )
+    parser.add_argument("--rows", type=int, default=100_000, help="rows in words (%(default)s)")
+    parser.add_argument("--claims", type=Path, help="V-FLUTE's released CSV")
+    options = parser.parse_args()
+    print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}\n")
+    if options.repeats:
+        with tempfile.TemporaryDirectory() as folder:
+            write_vflute_rows(Path(folder), options.claims)
+            print(labels_table(Path(folder), options.repeats))
+    if options.rows:
+        with tempfile.TemporaryDirectory() as folder:
+            write_many_rows(Path(folder), options.rows)
+            print(f"\n{many_rows_table(Path(folder), options.rows)}")
+
+
+if __name__ == "__main__":
+    main()
