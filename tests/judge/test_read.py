@@ -569,7 +569,7 @@ def test_a_run_without_unread_answers_is_written_all_the_same(
 
 OTHER_MODEL = json.dumps({"model": "gpt-9", "samples": {}}) + "\n"
 OTHER_RUN = json.dumps({"model": JUDGE_MODEL, "samples": {"x": "1"}}) + "\n"
-EXISTS = "run_read exists already and is not overwritten: remove it, or choose another --output"
+EXISTS = "run_read exists already and is not overwritten: remove it, or choose another name"
 
 
 @pytest.mark.parametrize(
