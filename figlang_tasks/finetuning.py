@@ -181,8 +181,8 @@ def members(name: str) -> Iterator[TaskConfig]:
     """
     path = task_files.files("lmms_eval").get(name)
     if path is None:
-        if name in names():  # a benchmark that has no task or group of its name
-            raise _no_rows(name)
+        if name in names():  # also has benchmarks without task files; for these say why
+            raise _no_training_rows_error(name)
         raise DataError(f"there is no task {name}: `figlang tasks '*'` lists all")
     config = task_files.read(path.resolve())
     if "group" not in config:
@@ -192,7 +192,7 @@ def members(name: str) -> Iterator[TaskConfig]:
         yield from members(member_name)
 
 
-def _no_rows(benchmark: str) -> DataError:
+def _no_training_rows_error(benchmark: str) -> DataError:
     """The error for a benchmark without rows for training."""
     return DataError(
         f"{benchmark} has no rows for training; there are those of"
@@ -218,7 +218,7 @@ class TrainingTask:
         self.benchmark, self.request = parse_request(config["dataset_name"])
         module = self.benchmark.module("finetuning")
         if module is None:
-            raise _no_rows(self.benchmark.name)
+            raise _no_training_rows_error(self.benchmark.name)
         if config["output_type"] == _IN_SEVERAL_STEPS:
             raise DataError(
                 f"{self.name} asks in several steps: name a task with one prompt (`figlang tasks`)"

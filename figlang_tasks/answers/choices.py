@@ -180,7 +180,8 @@ def find_mentions(text: str, choices: Choices) -> list[Mention]:
         offered = [*_numbers(text, _LABELLED_NUMBER, "labelled"), *_numbers(text, _NUMBER, "bare")]
     # First the offered names among themselves, where "(B)" is "bracketed" and "bare"; then the
     # other forms give way to them.
-    return _without_overlaps(_without_overlaps([], offered), other_forms)
+    offered = _without_overlaps(first=[], second=offered)
+    return _without_overlaps(first=offered, second=other_forms)
 
 
 def _letters(text: str, count: int) -> Iterator[Mention]:
@@ -256,15 +257,20 @@ def _places(text: str, choices: Choices) -> Iterator[Mention]:
 
 
 def _without_overlaps(first: list[Mention], second: list[Mention]) -> list[Mention]:
-    """The mentions of two lists in the order of the text, without any that overlap.
+    """Merge two lists of mentions; of two that overlap, the first list wins, then the earlier.
 
-    A mention of the second list gives way to one of the first. Of two in one list the one counts
-    that begins first; where both begin at one position, the one that stands first in the list.
+    Where two of one list begin at one position, the one that stands first in the list wins.
+
+    Args:
+        first: mentions that do not overlap.
+        second: any mentions.
+
+    Returns:
+        Mentions in the order of the text, none of which overlap.
     """
-    # Two ends of a mention are enough: one that lies inside it begins later, and gives way below.
     taken_positions: set[int] = set()
     for mention in first:
-        taken_positions.update((mention.start, mention.end - 1))
+        taken_positions.update(range(mention.start, mention.end))
     candidates = list(first)
     for mention in second:
         if taken_positions.isdisjoint(range(mention.start, mention.end)):

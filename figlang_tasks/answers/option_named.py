@@ -45,10 +45,10 @@ def option_of_last_paragraph(analysis: OptionAnalysis) -> Read[int] | None:
         first, last = bracketed_groups[0], bracketed_groups[-1]
         if begins_list(analysis, first.first) or _is_cut_off_after(analysis, last):
             return None
-        return _only_option_in(analysis, bracketed_groups, "last_paragraph")
+        return _only_option_in(analysis, bracketed_groups, rule="last_paragraph")
     if not breaks or analysis.declines or not analysis.is_finished:
         return None
-    return _only_option_in(analysis, groups, "last_paragraph")
+    return _only_option_in(analysis, groups, rule="last_paragraph")
 
 
 def _is_cut_off_after(analysis: OptionAnalysis, group: MentionGroup) -> bool:
@@ -67,13 +67,15 @@ def _is_cut_off_after(analysis: OptionAnalysis, group: MentionGroup) -> bool:
 
 
 def only_option(analysis: OptionAnalysis) -> Read[int] | None:
-    """The only option that a finished answer names, denied ones left out; else None.
+    """Read the one option that a finished answer names (denied ones do not count).
 
-    Two are ambiguous (`_only_option_in`).
+    Two give an ambiguous reading, and three or more none, since so many are described
+    (`_only_option_in`). None too if no option is named, or if the answer is unfinished, declines or
+    is a list: a list names each option only to describe it.
     """
     if not analysis.is_finished or analysis.declines or analysis.list_items:
         return None
-    return _only_option_in(analysis, analysis.groups, "only")
+    return _only_option_in(analysis, analysis.groups, rule="only")
 
 
 def _only_option_in(
@@ -109,22 +111,23 @@ def _only_option_in(
     return decide(analysis.answer, evidence)
 
 
-_AFTER_A_NOUN = re.compile(r"\w[\s(]{0,2}\Z")  # any word: "vitamin ", "the ("
-_IN_A_PICTURE = re.compile(r"\W*in\s", re.I)  # "In the first image, the man smiles."
+_AFTER_A_WORD = re.compile(r"\w[\s(]{0,2}\Z")  # any word: "vitamin ", "the ("
+_IN_A_PICTURE = re.compile(r"\W*in\s", re.I)  # all that stands before "the first image"
 _AFTER_A_CONJUNCTION = re.compile(r"\b(?:that|only|because|and|but|so|while|whereas)\s\Z", re.I)
 
 
 def _is_name_of_option(analysis: OptionAnalysis, group: MentionGroup) -> bool:
     """Whether a group names an option, and is not part of another name: "vitamin C"."""
     if analysis.text.startswith(("letter", "Letter"), group.start):
-        return False  # "The letter A stands in a circle."
+        return False  # "The letter A stands in a circle.": a mention begins with its noun
     before = analysis.around(group).sentence_before
     if _IN_A_PICTURE.fullmatch(before):
-        return False
+        return False  # "In the first image, the man smiles."
     if group.first.form != "bare":
         return True
-    # A bare letter after a word belongs to it, unless the word is one such as "because".
-    return not _AFTER_A_NOUN.search(before) or _AFTER_A_CONJUNCTION.search(before) is not None
+    if _AFTER_A_CONJUNCTION.search(before):
+        return True  # "because B"
+    return not _AFTER_A_WORD.search(before)  # "vitamin C" names no option
 
 
 # --- an option that is said to fit ---

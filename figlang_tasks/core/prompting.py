@@ -62,13 +62,14 @@ def user_turn(pictures: Sequence[Image.Image], text: str) -> ChatTurn:
 
 
 def turn_with_pictures_inside(pictures: Sequence[Image.Image], text: str) -> ChatTurn:
-    """A chat turn of the user in which each ``<image>`` of the text becomes a picture.
-
-    In a text without ``<image>``, the pictures stand before the text.
+    """A user's turn with pictures in place of ``<image>``; without any, the pictures come first.
 
     Args:
         pictures: as many as the text has ``<image>``, or any number if it has none.
         text: the text; it is left as it is if there are no pictures.
+
+    Raises:
+        ValueError: the text has ``<image>``, and there are pictures, but not as many.
     """
     pieces = text.split("<image>") if pictures else [text]
     if len(pieces) == 1:

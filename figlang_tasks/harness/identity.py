@@ -173,8 +173,9 @@ def commits_of(checkpoints: Mapping[str, Checkpoint]) -> dict[str, str]:
 def find_checkpoints(
     model: object, model_args: object, force_simple: bool = False
 ) -> dict[str, Checkpoint]:
-    """The checkpoints that the arguments of a model name, by argument; empty for an object.
+    """The checkpoints that a model's arguments name, by argument; {} for an object or a server.
 
+    An object has been loaded already, and the names of models at a server are the server's own.
     Defaults of the class count as arguments: the ``qwen2_vl`` of lmms-eval 0.7.3 loads a checkpoint
     where none is named. A name of the form ``OWNER/NAME`` is an id if the hub, or its cache on this
     machine, has it.
@@ -182,7 +183,8 @@ def find_checkpoints(
     Args:
         model: a name after ``--model``, or an object.
         model_args: as ``simple_evaluate`` takes them.
-        force_simple: whether the harness takes the simple class of that name.
+        force_simple: of a name that lmms-eval has both a chat class and a simple class for,
+            whether it takes the simple one.
 
     Raises:
         FigLangError: a checkpoint is not in the cache, and the hub cannot be asked; or its revision
@@ -203,11 +205,13 @@ def find_checkpoints(
     cache_dir = arguments.get("cache_dir")
     checkpoints: dict[str, Checkpoint] = {}
     for argument, repository, revision in _possible_ids(arguments):
-        # Names of checkpoints of other classes may be no ids of the hub, such as ViT-B/32.
+        # Only our own classes are sure to name ids of the hub. Of other classes a name that is no
+        # id, such as ViT-B/32, is skipped.
         is_required = argument in _CHECKPOINTS and issubclass(model_class, ModelBase)
         commit = commits.model_commit(repository, revision, is_required, cache_dir)
         if commit is None:
             continue
+        # Two commits of one revision: `commit` is the hub's now, `cached` the one in the cache.
         cached = commits.cached_commit(repository, revision, cache_dir)
         checkpoints[argument] = Checkpoint(repository, revision, commit, cached, cache_dir)
     return checkpoints

@@ -51,6 +51,8 @@ def preflight(
 ) -> Sequence[TaskConfig]:
     """Check those named tasks that are ours, or include ours, and return their configurations.
 
+    The checks run in stages (`STAGES`), after a check of the names.
+
     Args:
         manager: knows the tasks.
         names: of tasks, tags and groups.
@@ -58,8 +60,8 @@ def preflight(
             them.
 
     Raises:
-        FigLangError: something is wrong; its message has all faults of all tasks. A `DataError` if
-            the data of a task is.
+        FigLangError: something is wrong; its message has all faults, over all tasks, of the first
+            stage that finds any. A `DataError` if the data of a task is among them.
     """
     raise_faults(unknown_task_faults(manager, names))
     our_configs: list[TaskConfig] = []
@@ -80,6 +82,7 @@ def preflight(
         model_args=model_args,
         gen_kwargs=gen_kwargs,
     )
+    # The checks must see the files as they are now, not as an earlier run in this process saw them.
     hub.clear_caches()
     for checks in STAGES:
         faults: list[Fault] = []

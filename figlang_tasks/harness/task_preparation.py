@@ -27,7 +27,7 @@ def choose_prompts(lm: object, tasks: Mapping[str, HarnessTask]) -> None:
     """
     tasks_with_pictures_first: list[str] = []
     for name, task in tasks.items():
-        if _choose_prompt(lm, name, task) == PICTURES_FIRST:
+        if _apply_blocks_for_model(lm, name, task) == PICTURES_FIRST:
             tasks_with_pictures_first.append(name)
     if tasks_with_pictures_first and status.in_first_process():
         logger.warning(
@@ -37,8 +37,8 @@ def choose_prompts(lm: object, tasks: Mapping[str, HarnessTask]) -> None:
         )
 
 
-def _choose_prompt(lm: object, name: str, task: HarnessTask) -> str:
-    """Give a task the settings and options of its file for a model; return the options' block.
+def _apply_blocks_for_model(lm: object, name: str, task: HarnessTask) -> str:
+    """Choose the blocks of settings and options that fit the model, and apply them to the task.
 
     Args:
         lm: the model.
@@ -46,7 +46,7 @@ def _choose_prompt(lm: object, name: str, task: HarnessTask) -> str:
         task: the task; its configuration is changed.
 
     Returns:
-        The name of the block of options that was chosen: ``default``, ``pictures_first``, ...
+        The name of the options block: ``default``, ``pictures_first``, ...
     """
     model_class: type | None = type(lm)
     if task.model_name is not None:  # None if the caller has given an object for the model
@@ -55,7 +55,10 @@ def _choose_prompt(lm: object, name: str, task: HarnessTask) -> str:
     choice = choose_blocks(config, task.model_name, model_class)
     options = config[OPTIONS] or {}
     has_other_prompt = isinstance(options.get(PICTURES_FIRST), Mapping)  # a block of that name
-    # A model is asked only where it matters: it may have no chat template that could be read.
+    # The first choice tells whether scores are asked for. Scores are of one picture at a time, and
+    # it does not matter then what the model reads first. The model is only asked where it matters:
+    # it may have no chat template that could be read. If it reads pictures first, blocks are chosen
+    # again.
     if has_other_prompt and not choice.asks_for_scores and _reads_pictures_first(lm, name):
         choice = choose_blocks(config, task.model_name, model_class, pictures_first=True)
     apply_blocks(task, choice)

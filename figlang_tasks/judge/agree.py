@@ -85,7 +85,9 @@ def _agree_on_explanations(
     is_right = judgements.label.eq(gold, axis=0)  # False too where the label is missing
     for annotator in annotators:
         name = annotator["name"]
-        annotator["missing"] = missing_judgements(judgements, name, gold, any_label)
+        annotator["missing"] = missing_judgements(
+            judgements, name, gold, includes_wrong_labels=any_label
+        )
         n_labels = judgements.label[name].count()  # without those that are missing
         annotator["labels_right"] = share(is_right[name].sum(), n_labels)
 

@@ -116,24 +116,25 @@ def _preferred_systems(letters: pd.DataFrame, systems: pd.Series) -> pd.DataFram
 
 
 def missing_judgements(
-    judgements: Judgements, annotator: str, gold: pd.Series, any_label: bool
+    judgements: Judgements, annotator: str, gold: pd.Series, *, includes_wrong_labels: bool
 ) -> list[str]:
     """List the judgements that an annotator lacks: ``item 1 label``, ``item 1 A adequate``.
 
     In the paper annotators who chose a wrong label did not see the rest of the item: without
-    `any_label` nothing else is expected from them.
+    `includes_wrong_labels` nothing else is expected from them.
 
     Args:
         judgements: those of all annotators.
         annotator: the name of the annotator.
-        gold: the right label of each item.
-        any_label: whether all of each item is expected from everybody.
+        gold: the right label of each item; its index is that of the labels in `judgements`.
+        includes_wrong_labels: whether the rest of an item is also expected from annotators who
+            chose a wrong label for it.
     """
     label = judgements.label[annotator]
     adequate = judgements.adequate[annotator]
     error = judgements.error[annotator]
     expected_items = gold.index
-    if not any_label:
+    if not includes_wrong_labels:
         # Whoever has not given a label yet may still choose the right one.
         expected_items = gold.index[label.isna() | label.eq(gold)]
     is_expected = adequate.index.isin(expected_items, level="item")

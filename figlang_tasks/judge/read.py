@@ -160,9 +160,13 @@ def write(unread: UnreadAnswers, kept_answers: KeptAnswers, folder: Path) -> dic
 def _with_readings(
     readable: ReadableTask, model: str, kept_answers: KeptAnswers
 ) -> tuple[ChangedTask, TaskReading]:
-    """Add the model's readings and the scores with them to a task; return it and a summary.
+    """Add to a task how a language model reads the answers that the rules could not read.
 
-    The scores of the run stay. The names of those with the model's readings end in `SUFFIX`.
+    Its replies are kept already. The run's own values stay; new ones have names that end in
+    `SUFFIX`.
+
+    Returns:
+        The changed task, and a summary of the readings.
     """
     task = readable.task
     readings: dict[int, Reading] = {}  # by the position of the sample
@@ -178,8 +182,8 @@ def _with_readings(
         if answer.is_truncated and reading["status"] == "unreadable":
             truncated += 1
 
-    read_task = _add_readings(task, readings)
-    estimates = _estimates(task, read_task)
+    task_with_readings = _add_readings(task, readings)
+    estimates = _estimates(task, task_with_readings)
     metric = estimates.headline
     summary = TaskReading(
         unread=len(readings),
@@ -198,8 +202,8 @@ def _with_readings(
         **summary.counts,
     }
     changed_task = ChangedTask(
-        task=replace(read_task, reported=estimates.all),
-        new_values=estimates.new,
+        task=replace(task_with_readings, reported=estimates.all),  # the run's and the new ones
+        new_values=estimates.new,  # only these are added to the harness's own table
         metadata={"read_by_model": metadata},
     )
     return changed_task, summary
@@ -266,7 +270,7 @@ class _TaskEstimates(NamedTuple):
     new: Estimates
 
 
-def _estimates(task: TaskRun, read_task: TaskRun) -> _TaskEstimates:
+def _estimates(task: TaskRun, task_with_readings: TaskRun) -> _TaskEstimates:
     """All estimates of a task that a model has read, and which of them are new.
 
     Estimates that the run reports stay as they are. A run that reports none gets all that its
@@ -274,15 +278,15 @@ def _estimates(task: TaskRun, read_task: TaskRun) -> _TaskEstimates:
 
     Args:
         task: the task of the run.
-        read_task: the same task with the model's readings.
+        task_with_readings: the same task with the model's readings.
     """
     with task.reporting_damage():
         headline = headline_measure(task.measures, task.records)
     assert headline is not None  # else the task is left out
     measures_by_model = Measures.of(read_by_model(headline), row_of=task.measures.row_of)
     new_estimates: Estimates
-    with read_task.reporting_damage():
-        new_estimates = evaluate(read_task.records, measures_by_model)
+    with task_with_readings.reporting_damage():
+        new_estimates = evaluate(task_with_readings.records, measures_by_model)
     our_estimates = task.reported
     if headline.name not in our_estimates:  # the run reports no scores
         with task.reporting_damage():

@@ -227,18 +227,18 @@ def _with_single_spaces(cells: pd.Series) -> pd.Series:
 # --- what an annotator filled in ---
 
 
-def spellings_by_column(letters: Sequence[str]) -> dict[str, Spellings]:
+def spellings_by_column(system_letters: Sequence[str]) -> dict[str, Spellings]:
     """For each column that an annotator fills in, its values with the cells that mean them.
 
     Cells are in lower case: ``{"preferred": {"none": ("none", "-"), "A": ("a",), ...}, ...}``.
 
     Args:
-        letters: those of the systems, each once; `preferred` is only a column if there are several.
+        system_letters: the letter of each system; with several there is a column `preferred`.
     """
     spellings = dict(_SPELLINGS_BY_COLUMN)
-    if len(letters) > 1:
+    if len(system_letters) > 1:
         preferred: dict[str, tuple[str, ...]] = {NO_PREFERENCE: (NO_PREFERENCE, "-")}
-        for letter in letters:
+        for letter in system_letters:
             preferred[letter] = (letter.casefold(),)
         spellings["preferred"] = preferred
     return spellings

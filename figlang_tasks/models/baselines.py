@@ -21,7 +21,7 @@ from figlang_tasks.models.base import Offline
 from figlang_tasks.models.requests import Document, SimpleArguments
 
 ChanceAnswers: TypeAlias = Callable[[Document], tuple[Mapping[str, str], str]]
-"""``(document) -> (the possible answers by label, the label that is right)``.
+"""``(document) -> ({label: text of the answer}, the right label)``.
 
 For example ``({"A": "(A) cat", "B": "(B) dog"}, "B")``.
 """

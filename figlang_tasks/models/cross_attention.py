@@ -138,12 +138,13 @@ def contrastive_loss(texts: Tensor, pictures: Tensor, temperature: float) -> Ten
 
 
 def transport_loss(texts: Tensor, pictures: Tensor) -> Tensor:
-    """The least cost of moving the texts of a batch onto its pictures (equations 5 to 11).
+    """The least cost, over batch**2, of moving texts onto pictures, by exact assignment.
 
-    Cost is the squared Euclidean distance, and each row weighs 1/batch. With such weights a best
-    plan is a permutation (Birkhoff), so the assignment problem's solution is exact; the paper
-    approximates it by geomloss's Sinkhorn, with settings that it does not name. Gradients go
-    through the costs alone, as the paper says. The loss is that cost divided by batch**2.
+    Equations 5 to 11: cost is the squared Euclidean distance, and each row weighs 1/batch. With
+    such weights a best plan is a permutation (Birkhoff), so the assignment problem's solution is
+    exact; the paper approximates it by geomloss's Sinkhorn, with settings that it does not name.
+    Gradients go through the costs alone, as the paper says. It divides the least cost by batch**2
+    in its loss (Loss_OT, without a number, after equation 11), although the weights hold 1/batch.
 
     Args:
         texts, pictures: features, [batch, width].
@@ -152,7 +153,7 @@ def transport_loss(texts: Tensor, pictures: Tensor) -> Tensor:
     rows, columns = linear_sum_assignment(costs.detach().double().cpu().numpy())
     # Each of the pairs moves the weight 1/batch, so that the cost of the plan is their mean.
     plan_cost = costs[rows, columns].mean()
-    return plan_cost / len(costs) ** 2
+    return plan_cost / len(costs) ** 2  # batch**2, as in the paper's Loss_OT
 
 
 # --- the network ---

@@ -86,16 +86,16 @@ def measured_metadata(results: Results, task: str) -> Mapping[str, Any] | None:
     return None
 
 
-def lm_eval_facts(config: Mapping[str, Any]) -> Mapping[str, Any]:
+def lm_eval_facts(config_of_task: Mapping[str, Any]) -> Mapping[str, Any]:
     """What our tasks told lm-eval about a run (versions, scorer), by name; {} if nothing.
 
     That harness has no place for it but the entry of the first metric in the task's config:
     ``{"metric": "acc", "figlang_tasks": {"data": ...}}``.
 
     Args:
-        config: the entry of a task under ``configs``.
+        config_of_task: the entry of a task under ``configs``.
     """
-    metrics = config.get("metric_list")
+    metrics = config_of_task.get("metric_list")
     if not isinstance(metrics, list) or not metrics:
         return {}
     if not isinstance(metrics[0], Mapping):

@@ -180,9 +180,10 @@ class TaskRun:
 
     @cached_property
     def estimates(self) -> Estimates:
-        """The estimates of the results file, if its samples agree; else those of the samples.
+        """The results file's estimates, unless it has none or the samples contradict them.
 
-        Samples alone give no METEOR, FID or other metric that is no function of sums.
+        Then those recomputed from the samples, which give no METEOR, FID or other metric that is no
+        function of sums.
         """
         if self.reported and not self.contradictions:
             return self.reported_estimates

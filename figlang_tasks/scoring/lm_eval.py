@@ -62,9 +62,9 @@ def process_results_for_lm_eval(
         shown_texts: the texts of a document in its prompt.
     """
     outputs = without_next_questions(doc, results, doc_to_text, shown_texts)
-    # The record is read from the cut output; warnings are about all that the model said, and quote
-    # it, as in lmms-eval.
-    return values_for_lm_eval(process_results(doc, outputs), results)
+    values = process_results(doc, outputs)  # judged: the cut output
+    # The evaluation warns about, and quotes, the uncut output, as in lmms-eval.
+    return values_for_lm_eval(values, results)
 
 
 def values_for_lm_eval(values: MetricValues, results: Sequence[str]) -> MetricValues:

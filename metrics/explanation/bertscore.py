@@ -220,9 +220,17 @@ class BertScore(PairModel):
         ids: Mapping[str, Sequence[int]],
         vectors: Mapping[str, torch.Tensor],
     ) -> _Side:
-        """The references, or the candidates, of a batch, padded to equal length."""
+        """The references, or the candidates, of a batch, padded to equal length.
+
+        The weight of a token is 0 for [CLS], [SEP] and padding, else 1.
+
+        Args:
+            texts: the references, or the candidates.
+            ids: the tokens of each text, by text.
+            vectors: the unit vectors of its tokens, [tokens, width], by text.
+        """
         device = self.runner.device
-        length = padded(max(len(ids[text]) for text in texts))
+        padded_length = padded(max(len(ids[text]) for text in texts))
         padded_vectors: list[torch.Tensor] = []
         ones: list[list[int]] = []
         token_weights: list[list[int]] = []
@@ -230,10 +238,11 @@ class BertScore(PairModel):
         for text in texts:
             tokens = ids[text]
             # From the last dimension on: no more numbers in a vector, vectors of zeros at the end.
-            padding = (0, 0, 0, length - len(tokens))
+            padding = (0, 0, 0, padded_length - len(tokens))
             padded_vectors.append(pad(vectors[text].to(device), padding))
             ones.append([1] * len(tokens))
             token_weights.append([int(token not in weightless) for token in tokens])
+        # `pad_ids` pads to the same length, which it computes from the longest row.
         return _Side(
             vectors=torch.stack(padded_vectors),
             is_token=pad_ids(ones, 0, device).bool(),

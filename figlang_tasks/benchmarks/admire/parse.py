@@ -176,21 +176,21 @@ def _stands_alone(ranking: Evidence, sentence_after: str) -> bool:
     return has_aside and not _is_alphabetical(ranking)
 
 
-def _is_announced(answer: Answer, ranking: Evidence, introduction: str) -> bool:
+def _is_announced(answer: Answer, listed: Evidence, introduction: str) -> bool:
     """Whether the words before a list announce it as the ranking.
 
-    "The order is" and "Ranking:" announce any list; "I see:", "I would pick" and "The best are" do
-    so unless it is in the order of the alphabet or ends in a number, and may be something else.
+    Weaker words announce a list too, but not one in alphabetical order or ending in a digit: that
+    may be a mere enumeration.
     """
     mentions_ranking = _RANKING.search(introduction) is not None
     if mentions_ranking and _SAYS.search(introduction):
-        return True
-    ends_in_number = answer.text[ranking.end - 1].isdigit()
-    if _is_alphabetical(ranking) or ends_in_number:
-        return False
+        return True  # "The order is B, D, A, C, E", "Ranking: A, B, C, D, E"
+    ends_in_digit = answer.text[listed.end - 1].isdigit()
+    if _is_alphabetical(listed) or ends_in_digit:
+        return False  # "I see: A, B, C, D, E", "I would pick 2, 4, 1, 3, 5"
     if _COLON.search(introduction) or _CHOOSES.search(introduction):
-        return True
-    return mentions_ranking and _ARE.search(introduction) is not None
+        return True  # "I see: B, D, A, C, E", "I would pick B, D, A, C, E"
+    return mentions_ranking and _ARE.search(introduction) is not None  # "The best are B, D, ..."
 
 
 def _is_alphabetical(ranking: Evidence) -> bool:

@@ -37,9 +37,9 @@ _SCOPES_BY_OFFICIAL_SUFFIX = {"all": OVERALL, "id": "idiomatic", "lit": "literal
 
 
 def cells(folder: Path) -> Iterator[tuple[str, str, float]]:
-    """Yield name, the official scorer's number and our number, for each of its numbers.
+    """Yield name, the official scorer's number (as text) and ours, for each of its numbers.
 
-    The first is ``A acc_all_en`` say, the second a text with nine decimals.
+    A name is ``A acc_all_en``, say. The scorer's number has nine decimals.
 
     Args:
         folder: the folder with ``official_sample`` (submissions and scores) and ``targets``.

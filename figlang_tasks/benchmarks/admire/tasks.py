@@ -128,10 +128,13 @@ def doc_to_target(doc: Document) -> str:
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
-    """What the models ``figlang_random`` and ``figlang_majority`` may answer, and what is right.
+    """The labels that a chance model picks from, each with its answer's text; and the right one.
+
+    The models ``figlang_random`` and ``figlang_majority`` answer with these texts.
 
     Returns:
-        All possible answers, each under itself as its label; and the one that is right.
+        ``{label: text of the answer}``, for all possible answers; here label and text are the same
+        (``{"B, A, C": "B, A, C", ...}``). And the right label.
     """
     letters = LETTERS[: len(doc["names"])]
     answers: list[str] = []

@@ -57,7 +57,7 @@ def preflight(config: Mapping[str, Any], request: Request) -> None:
 
     Args:
         config: the task file as a dict.
-        request: its ``dataset_name``.
+        request: its parsed ``dataset_name``.
 
     Raises:
         ValueError: the request asks for no descriptions, or nothing shows the rebus to the model.
@@ -142,10 +142,12 @@ def doc_to_target(doc: Document) -> str:
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
-    """What the models ``figlang_random`` and ``figlang_majority`` may answer, and what is right.
+    """The labels that a chance model picks from, each with its answer's text; and the right one.
+
+    The models ``figlang_random`` and ``figlang_majority`` answer with these texts.
 
     Returns:
-        An answer for each letter, by letter; and the letter that is right.
+        ``{letter: text of the answer}``, and the right letter.
     """
     answers: dict[str, str] = {}
     for letter, text in options_by_letter(doc).items():

@@ -96,7 +96,7 @@ def preflight(config: Mapping[str, Any], request: Request) -> None:
 
     Args:
         config: the task file as a dict.
-        request: its ``dataset_name``.
+        request: its parsed ``dataset_name``.
 
     Raises:
         DataError: the exemplars cannot be drawn.
@@ -323,13 +323,13 @@ def blind_record(doc: Document, output: str | None) -> BlindRecord:
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
-    """What the models ``figlang_random`` and ``figlang_majority`` may answer, and the right label.
+    """The labels that a chance model picks from, each with its answer's text; and the right label.
 
-    A blind row has no label. It is taken for a contradiction, as most training rows are (4,350 of
-    7,534).
+    The models ``figlang_random`` and ``figlang_majority`` answer with these texts. A blind row has
+    no label. It is taken for a contradiction, as most training rows are (4,350 of 7,534).
 
     Returns:
-        An answer for each label, by label; and the label that is right.
+        ``{label: text of the answer}``, and the right label.
     """
     explanation = "The two sentences go together, or they do not."
     answers = {label: _answer(doc, label, explanation) for label in LABELS}

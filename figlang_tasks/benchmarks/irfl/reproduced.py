@@ -23,10 +23,11 @@ _COUNTS_IN_THE_PAPER = {
 
 
 def cells(folder: Path) -> Iterator[tuple[str, str, float]]:
-    """Yield name, number in the release and number in a folder, of each table's rows.
+    """Yield name, released count (as text) and count in `folder`, of the rows of each table.
 
-    ``idiom-detection-task, figurative (the paper: 135)`` is the name for one type of a table's
-    rows. The number in the release is a text, "None" if it is not known.
+    After a table come its types of rows, with names such as
+    ``idiom-detection-task, figurative (the paper: 135)``. The released count is "None" where it is
+    not known.
 
     Args:
         folder: the folder with the tables; those that are not there are left out.

@@ -81,7 +81,7 @@ def preflight(config: Mapping[str, Any], request: Request) -> None:
 
     Args:
         config: the task file as a dict, with ``limit`` and ``offset`` of the run.
-        request: its ``dataset_name``.
+        request: its parsed ``dataset_name``.
 
     Raises:
         DataError: the rows cannot be read.
@@ -160,10 +160,13 @@ def shown_texts(doc: Document) -> list[str]:
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
-    """What the models ``figlang_random`` and ``figlang_majority`` may answer, and the right answer.
+    """The labels that a chance model picks from, each with its answer's text; and the right label.
+
+    The models ``figlang_random`` and ``figlang_majority`` answer with these texts.
 
     Returns:
-        The possible answers, each under itself (``{"A": "A", "B": "B"}``); and the right one.
+        ``{label: text of the answer}``: here label and text are the same
+        (``{"A": "A", "B": "B"}``). And the right label.
     """
     if _is_retrieval_document(doc):
         labels = ["No", "Yes"]

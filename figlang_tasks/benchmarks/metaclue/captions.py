@@ -78,16 +78,18 @@ class _Parts(NamedTuple):
 
 
 def _split_at_verb(text: str, verb: re.Match[str] | None, edges: str) -> _Parts | None:
-    """The parts of a statement; None if one is empty, or an "as" is missing.
+    """The parts of a statement; None if it has no verb or no second "as", or a part is empty.
 
     Args:
         text: the statement.
-        verb: "is as" in it; None if there is none.
+        verb: the match of " is as ", or another verb with "as", in the text; it ends with a blank.
+            None if the text has no such verb.
         edges: signs that are no part of a concept or relationship.
     """
     if verb is None:
         return None
-    # It cannot share a blank with the verb: "is as as good" has no relationship.
+    # The verb's match ends with its blank and `_AS` begins with one, so in "is as as good" the
+    # second "as" is not found.
     second_as = _AS.search(text, verb.end())
     if second_as is None:
         return None

@@ -165,7 +165,8 @@ def _check_row(dataset: str, folder: Path | None, row: Annotation, location: str
     """Raise a `DataError` if the picture of an annotation is damaged, or a box reaches outside it.
 
     Args:
-        folder: the folder of the pictures; None leaves the boxes unchecked.
+        folder: the folder of the dataset if the task asks for boxes (`BOX_CONVENTIONS`); else None,
+            which leaves the boxes, and only them, unchecked.
     """
     _check_picture(dataset, row.image, location)
     if folder is not None and row.boxes:
@@ -174,7 +175,7 @@ def _check_row(dataset: str, folder: Path | None, row: Annotation, location: str
 
 @hub.cached(maxsize=1 << 14)  # The tasks of a group have the same pictures.
 def _check_picture(dataset: str, image: str, location: str) -> None:
-    """Decode a picture, once for all tasks; raises a `DataError` if it is damaged."""
+    """Decode the picture at a path below the dataset's folder; a `DataError` if it is damaged."""
     images.check({"path": image}, location, dataset)
 
 

@@ -71,7 +71,7 @@ def preflight(config: Mapping[str, Any], request: Request) -> None:
 
     Args:
         config: the task file as a dict, with the ``model`` of the run.
-        request: its ``dataset_name``.
+        request: its parsed ``dataset_name``.
 
     Raises:
         ValueError: an option is not valid, or the task reads boxes in another convention.
@@ -155,11 +155,14 @@ def shown_texts(doc: Document) -> list[str]:
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
-    """What the models ``figlang_random`` and ``figlang_majority`` may answer, and the right label.
+    """The labels that a chance model picks from, each with its answer's text; and the right label.
+
+    The models ``figlang_random`` and ``figlang_majority`` answer with these texts.
 
     Returns:
-        An answer for each label, by label; and the label that is right. Tasks that offer no choice
-        have one empty answer, so that these models can run a group with such a task.
+        ``{label: text of the answer}``: here label and text are the same. And the right label.
+        A task that offers no choice has "" as its only label, answer and right label, so that
+        these models can run a group with such a task.
     """
     if "metaphor" in doc:
         return {label: label for label in CLASSIFICATION_LABELS}, doc_to_target(doc)

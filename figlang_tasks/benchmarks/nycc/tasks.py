@@ -65,7 +65,8 @@ def preflight(config: Mapping[str, Any], request: Request) -> None:
 
     Args:
         config: the task file as a dict.
-        request: its ``dataset_name``.
+        request: its parsed ``dataset_name``, whose keys are ``config`` (the name of a configuration
+            of the dataset: ``matching``) and ``fold``.
 
     Raises:
         DataError: the training rows are missing, too few or have faults.
@@ -77,8 +78,10 @@ def preflight(config: Mapping[str, Any], request: Request) -> None:
         if options.num_shots:
             for name in configurations.fold_names(request):
                 rows.check_exemplars(request.dataset, name)
-                # For any row id, this raises an error if there are too few contests.
-                rows.exemplars(request.dataset, name, "", options.num_shots, EXEMPLAR_SEED)
+                # Called for its error: too few contests are too few for any row id.
+                rows.exemplars(
+                    request.dataset, name, row_id="", shots=options.num_shots, seed=EXEMPLAR_SEED
+                )
         if asks_for_explanation:
             needs_scorer = config.get("needs_scorer", False)
             explanations.preflight(request.dataset, options.scorer, required=needs_scorer)
@@ -228,11 +231,12 @@ def doc_to_target(doc: Document, label: str = "") -> str:
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
-    """What the models ``figlang_random`` and ``figlang_majority`` may answer, and the right label.
+    """The labels that a chance model picks from, each with its answer's text; and the right label.
 
     Returns:
-        An answer for each letter, by letter; and the letter that is right. Explanations have no
-        chance level: their only answer is "", which scores 0.
+        ``{letter: text of the answer}`` for ``figlang_random`` and ``figlang_majority``, and the
+        right letter. Explanations have no chance level: their only answer is "", by the label "",
+        and scores 0.
     """
     letters = rows.OPTIONS[configurations.parse_name(doc["config"]).task]
     if not letters:

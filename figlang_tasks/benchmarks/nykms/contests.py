@@ -44,10 +44,14 @@ class JoinedDepictions(NamedTuple):
 
 
 def join(rows: Sequence[AnnotatedCaption], depiction: Depiction) -> JoinedDepictions:
-    """The pictures, or the descriptions, of rows that lack them, from the contest dataset.
+    """Look up in the contest dataset the pictures or descriptions that rows lack, by row id.
 
-    Nothing is loaded if no row names a contest. A `DataError` about the dataset is not raised, but
-    returned as a fault.
+    Rows that none is found for become faults. Nothing is loaded if no row names a contest. A
+    `DataError` about the dataset is not raised, but returned as the only fault.
+
+    Args:
+        rows: the rows that lack a picture, or a description.
+        depiction: which of the two is looked up.
     """
     by_row_id: Mapping[str, bytes | str] = {}
     origin: str | None = None

@@ -221,13 +221,15 @@ def answered_as_annotated(record: Record) -> bool:
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
-    """What the models ``figlang_random`` and ``figlang_majority`` may answer, and the right label.
+    """The labels that a chance model picks from, each with its answer's text; and the right label.
 
-    Words have no chance level. So the models answer only the first of the joint questions, and a
-    question in words with "", so that groups that hold both run to their end.
+    The models ``figlang_random`` and ``figlang_majority`` answer with these texts. Words have no
+    chance level. So the models answer only the first of the joint questions, and a question in
+    words with "", so that groups that hold both run to their end.
 
     Returns:
-        An answer for each label, by label; and the label that is right.
+        ``{label: text of the answer}``, and the right label. A question in words has "" as its only
+        label, answer and right label.
     """
     asks_for_label = FIELDS[doc["question"]][0] in LABELS
     if not asks_for_label:

@@ -53,7 +53,7 @@ def preflight(config: Mapping[str, Any], request: Request) -> None:
 
     Args:
         config: the task file as a dict.
-        request: its ``dataset_name``.
+        request: its parsed ``dataset_name``.
 
     Raises:
         DataError: the exemplars cannot be loaded.

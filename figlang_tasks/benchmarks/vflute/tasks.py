@@ -310,11 +310,13 @@ def other_wordings(doc: Document) -> list[str]:
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
-    """What the models ``figlang_random`` and ``figlang_majority`` may answer, and the right label.
+    """The labels that a chance model picks from, each with its answer's text; and the right label.
+
+    The models ``figlang_random`` and ``figlang_majority`` answer with these texts.
 
     Returns:
-        An answer for each label, by label (``{"entailment": "... LABEL: entailment", ...}``); and
-        the label that is right.
+        ``{label: text of the answer}``, such as
+        ``{"entailment": "... LABEL: entailment", ...}``; and the right label.
     """
     # An explanation must not quote the claim: one released claim begins with "Label: entailment".
     explanation = "The picture and the claim belong together, or they do not."
