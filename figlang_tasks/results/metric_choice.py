@@ -56,7 +56,8 @@ class MetricChoice:
             return metric_scope.metric in names  # ``f1@60`` takes all scopes that are left
         if self.all_metrics:
             return not measure.is_diagnostic
-        return metric_scope.name == headline  # a name without a scope: over all rows alone
+        # a name without a scope: over all rows alone
+        return metric_scope.name == headline
 
 
 def check_known_metrics(metrics: Iterable[str], shared_tasks: Iterable[RunsByName]) -> None:

@@ -130,7 +130,8 @@ def _row_labels(keys: Sequence[_RowKey]) -> dict[_RowKey, str]:
             # A part that all rows of the model have tells none of them apart.
             if any(part not in _distinguishing_parts(row) for row in rows_of_model):
                 words.append(part)
-        labels[key] = ", ".join(dict.fromkeys(words))  # the kind may be among the parts too
+        # The kind may be among the parts too.
+        labels[key] = ", ".join(dict.fromkeys(words))
     return labels
 
 

@@ -206,7 +206,8 @@ def _unpacked_bytes(column: pyarrow.Array) -> int:
     import pyarrow
     import pyarrow.compute
 
-    if not pyarrow.types.is_dictionary(column.type) or not _is_text(column.type.value_type):
+    has_dictionary = pyarrow.types.is_dictionary(column.type)
+    if not has_dictionary or not _is_text(column.type.value_type):
         return int(column.nbytes)
     lengths = pyarrow.compute.binary_length(column.dictionary).take(column.indices)
     return pyarrow.compute.sum(lengths).as_py() or 0  # None for a column without texts
