@@ -55,13 +55,14 @@ class _Plain(dict[int, str]):
 
         It is "B" for a wide, circled or mathematical "B"; for other signs it is the sign itself.
         """
-        sign = chr(code)
-        self[code] = sign
+        sign = plain_sign = chr(code)
         if unicodedata.decomposition(sign).startswith(("<wide>", "<circle>", "<font>")):
             plain = unicodedata.normalize("NFKC", sign)
             if len(plain) == 1 and plain.isascii():  # A circled 10 would be two signs.
-                self[code] = plain
-        return self[code]
+                plain_sign = plain
+        # It is stored once: other threads translate meanwhile, and take what they find.
+        self[code] = plain_sign
+        return plain_sign
 
 
 _PLAIN = _Plain(
