@@ -215,7 +215,7 @@ def _announced_label(analysis: _Analysis) -> Read[Label] | None:
 
 
 def _ticked_label(analysis: _Analysis) -> Read[Label] | None:
-    """The label whose box is ticked; None if no box is. Two ticked boxes are ambiguous."""
+    """The label whose box is ticked; None if no box is. Two different ones are ambiguous."""
     return decide(analysis.answer, ticked(analysis.boxes, _label_of))
 
 

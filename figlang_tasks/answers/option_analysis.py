@@ -1,8 +1,8 @@
 """An answer to a question with options: its mentions of them, its lists, and what it denies.
 
-In "A and B are cats.\\nA: a cat\\nB: a dog\\nI choose B, not A." the mentions are A, B, A, B, B, A.
-The first two are joined and make one group. "A: a cat" and "B: a dog" are items of a list. The last
-B is evidence, and the last A is none, since it is denied.
+In "A: a cat\\nB: a dog\\nA and B are cute. I choose B, not A." the mentions are A, B, A, B, B, A.
+The first two begin items of a list. The next two are joined and make one group. The last B is
+evidence, and the last A is none, since it is denied.
 """
 
 from __future__ import annotations
@@ -50,9 +50,8 @@ _JOIN = re.compile(
     r"[\s(\[\"'{]{0,3}(?:(?:also|the|image|option)\s){0,2}[(\[\"'{]{0,2}",
     re.I,
 )
-_RANGE = re.compile(
-    r"[\s)\]\"'}]{0,3}(?:to|through|-)[\s(\[\"'{]{0,3}", re.I
-)  # "A to D", "(A)-(D)"
+# "A to D", "(A)-(D)"
+_RANGE = re.compile(r"[\s)\]\"'}]{0,3}(?:to|through|-)[\s(\[\"'{]{0,3}", re.I)
 # "(B) 13 and (C) 26"
 _JOIN_AFTER_TEXT = re.compile(
     r"\s(?:(?!because|since|which|that|is|are|as)[^\s.;:]{1,20}[\s,]{1,2}){1,5}(?:and|or)\s(?:also\s)?",

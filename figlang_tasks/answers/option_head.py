@@ -60,7 +60,7 @@ def _has_no_other_words(text: str, mentions: Sequence[Mention]) -> bool:
 
 
 def _is_one_group(analysis: OptionAnalysis) -> bool:
-    """Whether an answer is one group of mentions and nothing else: "A and B", "1/2"."""
+    """Whether an answer is one group of mentions and nothing else: "A and B"."""
     if len(analysis.groups) != 1:
         return False
     group = analysis.groups[0]

@@ -30,10 +30,10 @@ _COURTESY = re.compile(
 
 
 def option_of_last_paragraph(analysis: OptionAnalysis) -> Read[int] | None:
-    """The only option that the last paragraph names; None if it names none or more than two.
+    """The only option that the last paragraph names; None if it names none.
 
-    Two are ambiguous (`_only_option_in`). Options in brackets count alone where there are any.
-    Without them the paragraph must end in a sentence, below another paragraph.
+    Several are ambiguous or give None (`_only_option_in`). Options in brackets count alone where
+    there are any. Without them the paragraph must end in a sentence, below another paragraph.
     """
     # "I hope this helps!" is no paragraph of its own.
     paragraphs = _COURTESY.sub("", analysis.text).rstrip()
@@ -69,7 +69,7 @@ def _is_cut_off_after(analysis: OptionAnalysis, group: MentionGroup) -> bool:
 def only_option(analysis: OptionAnalysis) -> Read[int] | None:
     """Read the one option that a finished answer names (denied ones do not count).
 
-    Two give an ambiguous reading, and three or more none, since so many are described
+    Several give an ambiguous reading, or none where so many are only described
     (`_only_option_in`). None too if no option is named, or if the answer is unfinished, declines or
     is a list: a list names each option only to describe it.
     """

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from functools import cache, cached_property, lru_cache, partial
 from typing import Final, Literal, NamedTuple
 
 from figlang_tasks.answers.text import BLANK_LINE
@@ -219,7 +219,7 @@ class PromptQuestion:
             return None if is_short else Opening(_opening_pattern(fixed_words))
         text_start, text_end = following_spans[0]
         asks = self._prompt[text_start:text_end].endswith("?")
-        rest = partial(self._words_from, text_start)
+        rest = cache(partial(self._words_from, text_start))
         return Opening(_opening_pattern(fixed_words), rest, is_short, asks)
 
     def _first_line(self) -> Opening | None:

@@ -94,9 +94,9 @@ def find_answer(output: str | None) -> Answer | Read[Any]:
 def decide(answer: Answer, evidence: Iterable[Evidence]) -> Read[Any] | None:
     """The reading on which pieces of evidence of equal weight agree; None without evidence.
 
-    If the values differ, the last counts where a correction stands between it and the last piece
-    with another value ("B. No wait, C."; rule ``correction``). Else the answer is ambiguous (rule
-    ``conflict``).
+    If all values are equal, the rule is that of the last piece. If they differ, the last counts
+    where a correction stands between it and the last piece with another value ("B. No wait, C.";
+    rule ``correction``). Else the answer is ambiguous (rule ``conflict``).
 
     Args:
         answer: the answer that the evidence is of.

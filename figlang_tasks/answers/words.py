@@ -22,7 +22,7 @@ IN_LOOPS: Final = 128
 CJK: Final = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 """Signs of Chinese, Japanese and Korean, to stand in the square brackets of a pattern.
 
-Python takes them for letters of one word, so that ``\\b`` does not match beside the B of "\u9009B".
+Python takes them for letters of one word, so that ``\\b`` does not match before the B of "\u9009B".
 """
 
 AFTER_NO_WORD: Final = rf"(?<![^\W{CJK}])"

@@ -194,7 +194,7 @@ def _announced_answer(analysis: _Analysis) -> Read[bool] | None:
 
 
 def _ticked_word(analysis: _Analysis) -> Read[bool] | None:
-    """The word whose box is ticked; None if no box is. Two ticked boxes are ambiguous."""
+    """The word whose box is ticked; None if no box is. Two different ones are ambiguous."""
     return decide(analysis.answer, ticked(analysis.boxes, is_yes))
 
 

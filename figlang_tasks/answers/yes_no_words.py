@@ -167,7 +167,7 @@ class Mention:
         if rest is None:
             return None
         is_denied = rest["denied"] is not None or rest["none"] is not None
-        # It begins after the comma.
+        # It begins after the comma, or the blank, that stands behind the word.
         return Evidence(not is_denied, self.end + 1, self.end + rest.end(), "statement")
 
     @property

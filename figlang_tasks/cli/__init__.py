@@ -1,11 +1,10 @@
-"""Command-line entry points, and how all commands print and write folders."""
+"""Command-line entry points, and how all commands print."""
 
 from __future__ import annotations
 
 import json
 import shlex
 from pathlib import Path
-from typing import TextIO
 
 import typer
 
@@ -55,7 +54,7 @@ def next_report_line(run: Path) -> str:
     return f"next: figlang report {shlex.quote(str(run))} -o report.html"
 
 
-# --- files and folders that a command writes ---
+# --- where a command writes ---
 
 
 def folder_beside(run: Path, suffix: str) -> Path:

@@ -93,6 +93,7 @@ def content_of(path: Path, most_bytes: int = files.MOST_BYTES) -> bytes:
 def released_table(path: Path, delimiter: str = ",") -> list[dict[str, str]]:
     """The rows of a CSV or TSV file of a release, unchecked; `read_rows` reads rows of users."""
     text = io.StringIO(content_of(path).decode("utf-8"), newline="")
+    csv.field_size_limit(_LONGEST_CELL)
     return list(csv.DictReader(text, delimiter=delimiter))
 
 

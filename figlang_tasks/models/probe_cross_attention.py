@@ -48,9 +48,8 @@ def pinned(settings: Settings) -> Settings:
     """
     commits: dict[str, str | None] = {}
     for encoder_input, encoder in encoders_of(settings).items():
-        load_part(
-            transformers.AutoConfig, encoder
-        )  # so that the cache, which has the commit, has it
+        # This brings the file into the hub's cache, whose folders are named after commits.
+        load_part(transformers.AutoConfig, encoder)
         commit = commit_of(encoder.name, encoder.revision)
         # the field text_revision or image_revision of the settings
         commits[f"{encoder_input}_revision"] = commit or encoder.revision

@@ -83,7 +83,7 @@
   // --- cards --------------------------------------------------------------------------------------------------------
 
   const outcomeClass = (answer) => answer.outcome.replace(" ", "-");
-  const badge = (answer) => element("span", `badge ${outcomeClass(answer)}`, OUTCOMES[answer.outcome]);
+  const badge = (answer) => element("span", `badge ${outcomeClass(answer)}`, OUTCOMES[answer.outcome] ?? answer.outcome);
 
   function definitionList(facts) {
     const definitions = element("dl", "facts");

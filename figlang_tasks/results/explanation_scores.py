@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -69,7 +70,9 @@ def score_explanations(task: TaskRun, scorer: Scorer) -> ScoredTask:
     return ScoredTask(scored_task, metadata)
 
 
-def scorer_for(task: TaskRun, choice: ScorerChoice) -> tuple[Scorer | None, str]:
+def scorer_for(
+    task: TaskRun, choice: ScorerChoice, scorers_by_name: dict[str, Scorer] | None = None
+) -> tuple[Scorer | None, str]:
     """The scorer of a task's explanations, and why there is none: "" if there is one.
 
     A scorer that the user names is downloaded if need be. That of the task is taken if its
@@ -78,6 +81,7 @@ def scorer_for(task: TaskRun, choice: ScorerChoice) -> tuple[Scorer | None, str]
     Args:
         task: one that has explanations.
         choice: that of the user.
+        scorers_by_name: those that were made already, which are not made again; a new one is added.
 
     Raises:
         WeightsError: the weights of a scorer that the user named are not available.
@@ -87,18 +91,25 @@ def scorer_for(task: TaskRun, choice: ScorerChoice) -> tuple[Scorer | None, str]
 
     if choice.name == explanations.OFF:
         return None, "explanations have no scores (--scorer off)"
-    if choice.name is not None:
-        return get_scorer(choice.name, device=choice.device, dtype=choice.dtype), ""
-    default_scorer = _default_scorer(task)
+    name = choice.name or _default_scorer(task)
+    if scorers_by_name is None:
+        scorers_by_name = {}
+    if name in scorers_by_name:
+        return scorers_by_name[name], ""
+    may_download = nullcontext() if choice.name else downloading_nothing()
     try:
-        with downloading_nothing():
-            return get_scorer(default_scorer, device=choice.device, dtype=choice.dtype), ""
+        with may_download:
+            scorer = get_scorer(name, device=choice.device, dtype=choice.dtype)
     except WeightsError:
+        if choice.name:
+            raise
         return None, (
-            f"explanations have no scores, because the weights of {default_scorer} are not here:"
-            f" add scores with --scorer {default_scorer}, which downloads the weights (figlang"
-            " doctor says how large they are)"
+            f"explanations have no scores, because the weights of {name} are not here: add scores"
+            f" with --scorer {name}, which downloads the weights (figlang doctor says how large"
+            " they are)"
         )
+    scorers_by_name[name] = scorer
+    return scorer, ""
 
 
 def _default_scorer(task: TaskRun) -> str:

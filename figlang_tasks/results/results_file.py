@@ -214,8 +214,9 @@ def model_name(results: Results) -> str:
 def partial_reason(results: Results, task: str, sampled_documents: int | None = None) -> str | None:
     """Why a run evaluated only some rows of a task: ``limit 8``; None if it evaluated all.
 
-    Reasons are the options --limit, --offset, --samples and --max_tokens, and documents that are
-    missing in the samples file. Several stand in one text, with commas between them.
+    Reasons are the options --limit, --offset, --samples and --max_tokens, rows that a file of
+    predictions left out, and documents that are missing in the samples file. Several stand in one
+    text, with commas between them.
 
     Args:
         sampled_documents: the number of documents in the samples file; None if unknown.

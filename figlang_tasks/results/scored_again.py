@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.results.explanation_scores import ScorerChoice, score_explanations, scorer_for
@@ -13,6 +13,9 @@ from figlang_tasks.results.task_run import Run, TaskRun
 from figlang_tasks.results.writing import ChangedTask
 from figlang_tasks.scoring import evaluate
 from figlang_tasks.scoring.readings import readings_metadata
+
+if TYPE_CHECKING:
+    from figlang_tasks.metrics.explanation import Scorer
 
 
 class ScoredAgain(NamedTuple):
@@ -53,11 +56,12 @@ def score_again(run: Run, scorer_choice: ScorerChoice) -> ScoredAgain:
 
     # All scorers are made first: one that is not available costs no scoring by another.
     scorers = {}
+    scorers_by_name: dict[str, Scorer] = {}  # one for all tasks that take it
     for name, task in judged_tasks.items():
         if not task.has_explanations:
             continue
         task.check_explanations()
-        scorer, reason = scorer_for(task, scorer_choice)
+        scorer, reason = scorer_for(task, scorer_choice, scorers_by_name)
         if scorer is not None:
             scorers[name] = scorer
         else:
@@ -74,16 +78,36 @@ def score_again(run: Run, scorer_choice: ScorerChoice) -> ScoredAgain:
             scored_task, metadata = score_explanations(task, scorers[name])
             changed_tasks[name] = _evaluated(scored_task, metadata)
         elif name in changed_names:
-            changed_tasks[name] = _evaluated(task, {})
+            changed_tasks[name] = _evaluated(task, _metadata_of_scores(run.tasks[name], task))
     return ScoredAgain(changed_tasks, remarks)
 
 
 def _evaluated(task: TaskRun, metadata: Mapping[str, Any]) -> ChangedTask:
     """A task with new records, and all its values."""
     estimates = evaluate(task.records, task.measures)
+    lost_metrics = [
+        measure.name for measure in task.measures.in_table if measure.name not in estimates
+    ]
     new_metadata = {
         **metadata,
         **readings_metadata(task.records),
         "version": task.benchmark.version,
     }
-    return ChangedTask(replace(task, reported=estimates), estimates, new_metadata)
+    return ChangedTask(
+        replace(task, reported=estimates), estimates, new_metadata, lost_metrics=lost_metrics
+    )
+
+
+def _metadata_of_scores(saved_task: TaskRun, task: TaskRun) -> Mapping[str, Any]:
+    """What results say of the scorer of a task whose explanations get no new scores.
+
+    Nothing new, unless the saved scores are of texts that are read differently today.
+    """
+    has_lost_scores = saved_task.scorer is not None and task.scorer is None
+    if not has_lost_scores or task.kind.scheme is None:
+        return {}
+    label_metric = task.kind.scheme.label_metric
+    return {
+        "explanation_scorer": f"none ({label_metric} counts labels alone)",
+        "explanation_kernel": None,
+    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,12 +25,14 @@ class ChangedTask:
     Attributes:
         task: with its new samples, and all its estimates, old and new, under `reported`.
         new_values: the estimates to put into the harness's own table.
-        metadata: to be added to the task's metadata in the results file.
+        metadata: to be added to the task's metadata in the results file; None removes an entry.
+        lost_metrics: metrics of the harness's own table that have no value any more.
     """
 
     task: TaskRun
     new_values: Estimates
     metadata: Mapping[str, Any]
+    lost_metrics: Collection[str] = ()
 
 
 def write_run(run: Run, changed: Mapping[str, ChangedTask], folder: Path) -> list[dict[str, Any]]:
@@ -75,6 +77,9 @@ def _add_values(changed: ChangedTask, results: dict[str, Any]) -> None:
     # The harness's own table: ``{"acc,none": 0.5, "acc_stderr,none": "N/A"}``.
     table = results.setdefault("results", {}).setdefault(task.task, {})
     table.update(harness_row(task.measures, changed.new_values))
+    for metric in changed.lost_metrics:
+        table.pop(f"{metric},none", None)
+        table.pop(f"{metric}_stderr,none", None)
 
     config = results.setdefault("configs", {}).setdefault(task.task, {})
     metadata = {
@@ -85,7 +90,7 @@ def _add_values(changed: ChangedTask, results: dict[str, Any]) -> None:
         # The counts come from the records: a run without a results file has none yet.
         **readings_metadata(task.records),
     }
-    config["metadata"] = metadata
+    config["metadata"] = {name: entry for name, entry in metadata.items() if entry is not None}
 
 
 def harness_row(measures: Measures, estimates: Estimates) -> dict[str, float | str]:

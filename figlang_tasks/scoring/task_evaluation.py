@@ -38,9 +38,8 @@ class JudgedAnswer:
         is_by_scores = self.record.get("status") == "scores"
         # The explanation that the task asks for was read in the thought: ``<reason>...</reason>``.
         is_explained_in_thought = self.record.get("rule") == EXPLAINED
-        if (
-            is_by_scores or is_explained_in_thought
-        ):  # Such an output needs no words after a thought.
+        # Such an output needs no words after a thought.
+        if is_by_scores or is_explained_in_thought:
             return
         if is_thought_alone(self.output):
             self.record[UNFINISHED.name] = True

@@ -98,7 +98,8 @@ _WORD_BREAK = re.compile("[ _-]")
 
 def edge_of_key(key: str) -> str:
     """The name in `_KEYS` of the edge or size that a key gives: ``left`` for "x_min", "xMin"."""
-    plain_key = _WORD_BREAK.sub("", key.lower())
+    # The patterns ignore case, and in this "ı" is an "i".
+    plain_key = _WORD_BREAK.sub("", key.lower().replace("ı", "i"))
     for edge, keys in _KEYS.items():
         if plain_key in keys.replace(" ", "").split("|"):
             return edge

@@ -227,7 +227,7 @@ def _check_rows(
         if not reads_pictures:
             return _CheckedRow(texts, picture_key="")
         picture = cells["image"]
-        if check_images:
+        if check_images or picture is None:  # a missing picture is a fault in any case
             images.check(picture, location, dataset)
         return _CheckedRow(texts, _picture_key(picture))
 

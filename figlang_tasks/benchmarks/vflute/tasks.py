@@ -254,9 +254,9 @@ def scene_graph_process_results(doc: Document, results: Sequence[str]) -> Metric
     """Judge the answer of a scene-graph run: its record, and its number for each metric.
 
     The answer is the second of the two outputs, cut before a next question that the model invents.
-    For other tasks the harness code does the cutting (`figlang_tasks.harness.judgement`). Here it
-    cannot: it gets the JSON object of both outputs, in which line breaks are escaped, and looks for
-    questions at the start of a line.
+    For other tasks `figlang_tasks.scoring.judging` does the cutting. Here it cannot: it gets the
+    JSON object of both outputs, in which line breaks are escaped, and looks for questions at the
+    start of a line.
 
     Args:
         doc: the row.
@@ -274,7 +274,7 @@ def scene_graph_process_results(doc: Document, results: Sequence[str]) -> Metric
                 " answer"
             )
         # No answer is "" in all tasks, with the status "empty": in a record of that status the
-        # harness code then says where a server refused. None would be "missing".
+        # judge then says where a server refused. None would be "missing".
         return task.values(doc, record(doc, output="", scene_graph=True))
     # The row's own question comes first, since only the first wording is looked for where an output
     # begins with a repetition of its question. A run with the option `instruction` asked another
@@ -291,7 +291,7 @@ def shown_texts(doc: Document) -> list[str]:
     """The texts of a row that its prompt shows.
 
     A question in an output that shows another text is about another row: the model invented it.
-    The harness code finds this function by its name (`figlang_tasks.harness.judgement`).
+    `figlang_tasks.scoring.judging.AnswerJudge` finds this function by its name.
     """
     return [doc["claim"]]
 
@@ -299,9 +299,10 @@ def shown_texts(doc: Document) -> list[str]:
 def other_wordings(doc: Document) -> list[str]:
     """The row's question with each of the 21 instructions, its own among them.
 
-    A model that invents a next question may use the instruction of an exemplar. A question for the
-    label alone differs only after the claim, and only the words up to the claim are compared, so it
-    is recognised too. The harness code finds this function by its name.
+    A model that invents a next question may use the instruction of an exemplar. All of these ask
+    for an explanation, also where the task asks for the label alone: such a question is recognised
+    by the words before its claim and by the claim, which are the same in both.
+    `figlang_tasks.scoring.judging.AnswerJudge` finds this function by its name.
     """
     wordings: list[str] = []
     for number in rows.INSTRUCTION_NUMBERS:

@@ -128,9 +128,8 @@ class TaskResults:
     def references(self, metric: str, scope: str = OVERALL) -> list[Reference]:
         """The published values of a metric in percent; none if not comparable with all runs."""
         name = full_name(metric, scope)
-        comparable, _ = self.comparable_metrics(
-            [name]
-        )  # the table of metrics says why others are not
+        # The table of metrics says why others are not comparable.
+        comparable, _ = self.comparable_metrics([name])
         references = []
         for row in published_tables.published_rows(self.task, comparable):
             value = row.values[name].value
