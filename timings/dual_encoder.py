@@ -80,7 +80,7 @@ def write_clip(folder: Path, small: bool) -> Path:
 
 
 def pictures(count: int) -> list[bytes]:
-    """JPEG files of coarse random patterns."""
+    """Draw coarse random patterns as JPEG files."""
     generator = np.random.default_rng(SEED)
     files = []
     for _ in range(count):
@@ -96,8 +96,8 @@ def show(doc: dict[str, Any]) -> list[Image.Image]:
 
 
 def documents(count: int, candidates: int) -> list[dict[str, Any]]:
-    """Pictures with `candidates` statements each: the first of their own, then others', drawn with
-    a seed.
+    """Make pictures with `candidates` statements each: first the picture's own, then statements of
+    other pictures, drawn with a seed.
     """
     draw = random.Random(SEED)
     pool = [
@@ -106,9 +106,9 @@ def documents(count: int, candidates: int) -> list[dict[str, Any]]:
     ]
     docs = []
     for number, file in enumerate(pictures(count)):
-        own = number * STATEMENTS
-        others = [*range(own), *range(own + STATEMENTS, len(pool))]
-        chosen = [own, *draw.sample(others, candidates - 1)]
+        own_statement = number * STATEMENTS
+        others = [*range(own_statement), *range(own_statement + STATEMENTS, len(pool))]
+        chosen = [own_statement, *draw.sample(others, candidates - 1)]
         docs.append({"file": file, "candidates": [pool[index] for index in chosen]})
     return docs
 
@@ -130,9 +130,7 @@ def ours(model: FigLangCLIP, docs: list[dict[str, Any]]) -> list[list[float]]:
 
 
 def naive(folder: Path, device: str) -> Callable[[list[dict[str, Any]], int], list[float]]:
-    """A function that scores the first candidates of each picture, `most` in all, one after the
-    other.
-    """
+    """Return a function that scores pairs one after the other, up to `most` pairs in all."""
     model = transformers.CLIPModel.from_pretrained(folder).eval().to(device)
     processor = transformers.CLIPProcessor.from_pretrained(folder)
 
@@ -155,7 +153,7 @@ def naive(folder: Path, device: str) -> Callable[[list[dict[str, Any]], int], li
 
 
 def watch(model: FigLangCLIP) -> list[float]:
-    """A list that gets the seconds of each pass through an encoder from now on."""
+    """Return a list that collects the seconds of each later pass through an encoder."""
     seconds: list[float] = []
 
     def watched(encode: Callable[..., Any]) -> Callable[..., Any]:
@@ -173,7 +171,7 @@ def watch(model: FigLangCLIP) -> list[float]:
 
 
 def timed(function: Callable[..., Any], *arguments: Any) -> tuple[float, Any]:
-    """Seconds and result."""
+    """Return the seconds that a call takes, and its result."""
     start = time.perf_counter()
     result = function(*arguments)
     return time.perf_counter() - start, result

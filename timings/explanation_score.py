@@ -46,7 +46,7 @@ from figlang_tasks.metrics.explanation.weights import Weights, locate
 Pair = tuple[str, str]
 FIXTURES = Path(__file__).resolve().parents[1] / "tests" / "fixtures"  # with tokenizers
 VFLUTE_ROWS = 723
-BATCH_TOKENS = 2048  # of ours on a CPU
+BATCH_TOKENS = 2048  # the batch size of our code on a CPU
 # Explanations of V-FLUTE's test split: tokens are log-normal, with .40 as the spread of the
 # logarithm.
 MEAN_TOKENS, LOG_SPREAD = 89, 0.40
@@ -173,7 +173,7 @@ def write_bleurt(folder: Path, small: bool) -> Any:
 
 @dataclass
 class Way:
-    """One way to compute the scores of all rows; `prepare` sets its stage, and is not timed."""
+    """One way to compute the scores of all rows; `prepare` runs before it, and is not timed."""
 
     run: Callable[[], list[float]]
     prepare: Callable[[], Any] = list
@@ -217,9 +217,7 @@ def by_transformers(folder: Path, model: Any, device: str, pairs: Sequence[Pair]
 def ours(
     make: Callable[[DType, ScoreCache], Any], folder: Path, pairs: Sequence[Pair]
 ) -> dict[str, Way]:
-    """Return our ways, cold and all cached, in the order in which each finds the cache as it should
-    be.
-    """
+    """Return our ways, cold and all cached, in an order in which each finds the right cache."""
     ways: dict[str, Way] = {}
     for dtype, name in DTYPES.items():
         model = make(dtype, ScoreCache(folder / dtype))

@@ -53,7 +53,7 @@ ROW = {"question": "Is the sky blue?", "answer": "yes"}
 
 
 def seconds_of(way: str, folder: Path) -> float:
-    """Seconds of processor time of a run of one row, and of the processes that it starts."""
+    """Return the processor seconds of a run of one row, child processes included."""
     environment = os.environ | {
         "HF_HOME": f"{folder}/hf",
         "HF_HUB_OFFLINE": "1",
@@ -72,14 +72,16 @@ def seconds_of(way: str, folder: Path) -> float:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [sys.executable, "-c", WAYS[way], *arguments]
     done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True)
-    if done.returncode or "Traceback" in done.stderr:  # the harness ends with 0 after an error
+    if (
+        done.returncode or "Traceback" in done.stderr
+    ):  # the harness exits with 0 even after an error
         raise RuntimeError(f"{way}: status {done.returncode}\n{done.stderr[-3000:]}")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def start_table(repeats: int) -> str:
-    """The least of several rounds; the first fills caches and does not count."""
+    """Return a table of the least time in several rounds; a first round only fills caches."""
     found: dict[str, list[float]] = {way: [] for way in WAYS}
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)

@@ -1,4 +1,4 @@
-"""Measure what `figlang score` costs, beside the imports that it cannot do without, in one run.
+"""Measure what `figlang score` costs, compared with the imports that it always needs.
 
     python timings/score_predictions.py [--repeats 5] [--rows 100000] [--claims FILE]
 
@@ -34,12 +34,12 @@ IMPORTS_ALONE = "import datasets, scipy.stats"
 FIGLANG = "from figlang_tasks.cli.figlang import main; main()"
 LABELS = ("entailment", "contradiction")
 ROW_COLUMNS = ("id", "image", "claim", "label", "explanation", "source_dataset", "phenomenon")
-"""Those of a user's own rows in V-FLUTE's form."""
+"""The columns of user rows in V-FLUTE's form."""
 MEBIBYTE = 1 << 20
 
 
 class Cost(NamedTuple):
-    """What a process cost.
+    """The cost of a process.
 
     Attributes:
         seconds: of processor time.
@@ -51,7 +51,7 @@ class Cost(NamedTuple):
 
 
 def cost_of(code: str, arguments: Sequence[str], folder: Path) -> Cost:
-    """What a Python process costs that runs some code in a folder; it must end well."""
+    """Run code in a Python process, which must succeed, and return its cost."""
     environment = {
         **os.environ,
         "FIGLANG_DATA_DIR": str(folder / "data"),
@@ -99,7 +99,7 @@ def write_vflute_rows(folder: Path, claims_file: Path | None) -> None:
 
 
 def labels_table(folder: Path, repeats: int) -> str:
-    """The least processor time of several rounds; the first fills caches and does not count."""
+    """Return a table of the least processor time of several rounds, after one to fill caches."""
     imports_seconds: list[float] = []
     score_seconds: list[float] = []
     for turn in range(repeats + 1):
@@ -146,7 +146,7 @@ def write_many_rows(folder: Path, count: int) -> None:
 
 
 def many_rows_table(folder: Path, count: int) -> str:
-    """Processor time and memory of a table with an answer for each of many rows."""
+    """Return a table of processor time and memory for scoring many answers in words."""
     arguments = ["score", "answers.csv", "--task", "vflute", "-o", "many", "--scorer", "off"]
     cost = cost_of(FIGLANG, arguments, folder)
     return markdown_table(

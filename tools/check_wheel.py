@@ -1,11 +1,10 @@
-"""Run by .ci/run with the Python of an environment that holds one of our wheels: what landed in
-site-packages is right.
+"""Check that a wheel of ours is installed correctly; .ci/run runs it with the environment's Python.
 
     python tools/check_wheel.py figlang-tasks
     python tools/check_wheel.py figlang-tasks --surplus
 
-With ``--surplus`` it prints the packages of the environment that the wheel does not ask for, itself
-or through others.
+With ``--surplus``, print instead the packages of the environment that the wheel does not depend on,
+directly or indirectly.
 """
 
 from __future__ import annotations
@@ -19,12 +18,12 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-INSTALLER = {"pip", "setuptools"}  # of each new environment
+INSTALLER = {"pip", "setuptools"}  # present in every new environment
 HARNESSES = ("lmms_eval", "lm_eval")
 
 
 def required_packages(root: str) -> set[str]:
-    """The canonical names of a distribution and of all that it requires, directly or not."""
+    """Return the canonical names of a distribution and of all that it depends on."""
     pending = [(root, "")]  # a name and one of its extras; "" is the package without extras
     visited: set[tuple[str, str]] = set()
     while pending:
@@ -45,13 +44,13 @@ def required_packages(root: str) -> set[str]:
 
 
 def surplus_packages(root: str) -> list[str]:
-    """The packages of the environment that a distribution does not require, sorted."""
+    """Return the packages of the environment that a distribution does not require, sorted."""
     installed = {canonicalize_name(package.name) for package in distributions()}
     return sorted(installed - required_packages(root) - INSTALLER)
 
 
 def check(name: str) -> None:
-    """End with a message if anything is wrong with an installed distribution."""
+    """Exit with a message if anything is wrong with an installed distribution."""
     module = name.replace("-", "_")
     package = importlib.import_module(module)
     files = distribution(name).files or []
@@ -79,7 +78,7 @@ def check(name: str) -> None:
         if harnesses:
             sys.exit(f"{harnesses} are here: {name} is to be checked without a harness")
 
-    # Only now known to be the installed one
+    # Imported here, once it is known that the import finds the installed package
     metrics = importlib.import_module(f"{module}.classification")
     if metrics.macro_f1_of_labels([1, 0], [1, 0]) != 1.0:
         sys.exit("metrics do not work")

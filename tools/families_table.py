@@ -24,7 +24,7 @@ NOTHING_SPECIAL = ["yes", "yes", "yes", "fast", ""]
 
 
 def cells(family: Family) -> list[str]:
-    """The cells of a family in the table, without the name."""
+    """Return the table cells of a model family, without its name."""
     if "load" in family.refused:
         return ["–", "–", "–", "–", f"not loaded: {family.remark}"]
     batches = "no" if family.one_at_a_time else "yes"
@@ -42,7 +42,7 @@ def cells(family: Family) -> list[str]:
 
 
 def table() -> str:
-    """The names of the families with which all works, and a table of the others."""
+    """List the families that support everything, then a table of all others."""
     whole: list[str] = []
     rows: list[str] = []
     for family in sorted(FAMILIES.values(), key=lambda family: family.name.lower()):
@@ -55,7 +55,7 @@ def table() -> str:
 
 
 def document() -> str:
-    """docs/models.md, which ends in the table, with a new table."""
+    """Return the text of docs/models.md with a new table at its end."""
     before, _, _ = DOCUMENT.read_text(encoding="utf-8").partition(START_OF_TABLE)
     return before + table()
 

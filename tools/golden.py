@@ -5,7 +5,7 @@
     diff -r -I _stderr before after               # what differs, line by line
 
 Folders `results` and `samples`: the mini benchmarks by chance, by the majority and by the demo
-model; whole V-FLUTE, IRFL and FLUTE (the tables beside the checkout, with drawn pictures) by
+model; all of V-FLUTE, IRFL and FLUTE (the tables beside the checkout, with drawn pictures) by
 chance, twice. `after`: what ``figlang compare``, ``report`` and each ``submit`` make of those runs.
 
 ``--only mini`` leaves out the whole splits and what needs them, and takes about 8 minutes on 2
@@ -34,16 +34,16 @@ from figlang_tasks.scoring import flat, from_json, full_name
 
 ROOT = Path(__file__).resolve().parents[1]
 MINI = ",".join(f"figlang_mini{part}" for part in ("", "_irfl", "_flute", "_nykms", "_metaclue"))
-# A majority is of labels.
+# Only tasks with labels have a majority answer.
 MAJORITY = "figlang_mini,figlang_mini_irfl_detect_idiom,figlang_mini_flute,figlang_mini_nykms"
-# The tables of open similes are not there.
+# The tables of open similes are not available.
 IRFL = (
     "irfl_match_idiom,irfl_match_metaphor,irfl_match_simile,irfl_retrieve_metaphor,"
     "irfl_retrieve_simile"
 )
 WHOLE = f"vflute,{IRFL},flute_train,flute_codalab"
 
-# Times, identities of files, and the commit of the checkout.
+# What differs between equal runs: times, identifiers of files, and the checkout's commit.
 _VARIES = re.compile(
     r"\d{4}-\d\d-\d\d[T ]?[\d:.+Z-]*|\d{8}_\d{6}|[0-9a-f-]{36}|\d{10}\.\d+|(?<=timestamp\":"
     r" \")\d+|(?<=\nseconds\n)\d+"
@@ -63,7 +63,7 @@ def timed(name: str) -> Iterator[None]:
 
 
 def data(folder: Path) -> Path:
-    """The benchmarks in full size, as on the hub, but for their pictures."""
+    """Write the full benchmarks as they are on the hub, but with drawn pictures."""
     from flute_rows import (
         blind_rows,
         released_vflute_csv,
@@ -84,7 +84,7 @@ def data(folder: Path) -> Path:
 
 
 def evaluate(tasks: str, output: Path, *model: str) -> int:
-    """One run, by the command; its status, 1 where SPICE is not available, for example.
+    """Run one evaluation by the command; return its exit status, such as 1 where SPICE is missing.
 
     Raises:
         SystemExit: it left no results.
@@ -136,15 +136,15 @@ def write_runs(folder: Path, work: Path, only_mini: bool) -> None:
 
 
 def samples(path: Path) -> list[str]:
-    """Each line: what was asked, answered and judged."""
+    """Return a line for each sample, with request, answer and scores."""
     rows = map(json.loads, path.read_text(encoding="utf-8").split("\n")[:-1])
     kept = ({key: value for key, value in row.items() if not key.endswith("hash")} for row in rows)
     return sorted(json.dumps(row, sort_keys=True) for row in kept)
 
 
 def numbers(path: Path) -> list[str]:
-    """Every value of every task, to 12 digits: those of the harness's table, and all measures with
-    their intervals.
+    """Return every value of every task to 12 digits, from the harness's table and from our measures
+    with their intervals.
     """
     content = json.loads(path.read_text(encoding="utf-8"))
     found = {
@@ -172,7 +172,7 @@ def numbers(path: Path) -> list[str]:
 
 
 def irfl_run(folder: Path) -> Path:
-    """Records of all tables that the board's row is of, some right and some wrong."""
+    """Write records, some right and some wrong, for all tables of a row of the leaderboard."""
     import saved_runs
 
     for phrase in saved_runs.DETECTION_ROWS:
@@ -252,7 +252,7 @@ def write_after(folder: Path, work: Path, only_mini: bool) -> None:
 
 
 def _words(path: Path) -> str:
-    """What a file says: text as it is, a page without its marks, an archive's files."""
+    """Return the text of a file: of a page without markup, of an archive that of its files."""
     if path.suffix == ".zip":
         import zipfile
 

@@ -40,18 +40,18 @@ def holds(ends: Floats, truth: float | Floats) -> npt.NDArray[np.bool_]:
 
 
 def of_rows(hits: Ints, n: int) -> Floats:
-    """Wilson's interval of each number of hits in n rows."""
+    """Return Wilson's interval for each number of hits in n rows."""
     return np.array([intervals.share([1] * k + [0] * (n - k), [1] * n) for k in hits])
 
 
 def independent_rows() -> Iterator[Row]:
-    """Exact, by the binomial distribution."""
+    """Compute the coverage for independent rows exactly, from the binomial distribution."""
     for n, share in itertools.product((14, 723), (0.5, 0.8, 0.95, 0.99)):
         hits = np.arange(n + 1)
         theirs = np.stack(
             [stats.binom.ppf(tail, n, hits / n) / n for tail in (0.025, 0.975)], axis=1
         )
-        theirs[0], theirs[-1] = 0, 1  # all resamples are alike
+        theirs[0], theirs[-1] = 0, 1  # here all resamples are equal
         chances = stats.binom.pmf(hits, n, share)
         ours, other = (chances[holds(ends, share)].sum() for ends in (of_rows(hits, n), theirs))
         yield f"a share of {n} rows, p = {share:g}", ours, PERCENTILES, other
@@ -60,7 +60,7 @@ def independent_rows() -> Iterator[Row]:
 def clustered(
     sizes: Ints, share: float, correlation: float, times: int, rng: np.random.Generator
 ) -> Ints:
-    """Hits of each phrase, whose right answers go together by a beta-binomial distribution."""
+    """Draw the hits of each phrase from a beta-binomial distribution: its rows are correlated."""
     of_phrase = np.full((times, len(sizes)), share)
     if correlation:
         spread = (1 - correlation) / correlation
@@ -71,7 +71,7 @@ def clustered(
 def rows_of_phrases(simulations: int, rng: np.random.Generator) -> Iterator[Row]:
     for share in (0.5, 0.8, 0.95):
         hits = clustered(METAPHORS, share, 0.4, simulations, rng)
-        ours = np.array([intervals.share(found, METAPHORS) for found in hits])
+        ours = np.array([intervals.share(phrase_hits, METAPHORS) for phrase_hits in hits])
         rows = of_rows(hits.sum(axis=1), int(METAPHORS.sum()))
         shares = [holds(ends, share).mean() for ends in (ours, rows)]
         yield (
@@ -83,7 +83,7 @@ def rows_of_phrases(simulations: int, rng: np.random.Generator) -> Iterator[Row]
 
 
 def of_macro_f1(simulations: int, rng: np.random.Generator) -> Iterator[Row]:
-    """Gold labels are given."""
+    """Simulate the coverage for macro F1, with fixed gold labels."""
     for sizes, recall in itertools.product(((20, 20), (100, 0), (318, 405)), (0.5, 0.95, 0.99)):
         gold = np.repeat([0, 1], sizes)
         truth = float(
@@ -115,7 +115,7 @@ def of_macro_f1(simulations: int, rng: np.random.Generator) -> Iterator[Row]:
 
 
 def of_means(simulations: int, rng: np.random.Generator) -> Iterator[Row]:
-    """Explanation scores, say."""
+    """Simulate the coverage for means, such as mean explanation scores."""
     for n, (kind, parameters, truth) in itertools.product(
         (8, 35), (("normal", (0.57, 0.07), 0.57), ("beta", (1, 4), 0.2))
     ):
@@ -135,7 +135,7 @@ def of_means(simulations: int, rng: np.random.Generator) -> Iterator[Row]:
 
 
 def of_tests(simulations: int, rng: np.random.Generator) -> Iterator[Row]:
-    """Two systems that are right on each row with its own chance, the same for both."""
+    """Simulate tests of two systems that have the same chance of being right on each row."""
     for name, sizes, correlation in (
         ("100 rows", np.ones(100, dtype=int), 0.0),
         ("333 rows of 35 phrases, correlation .2", METAPHORS, 0.2),
@@ -167,8 +167,8 @@ def tested(systems: list[Ints], sizes: npt.ArrayLike) -> significance.Comparison
 
 
 def of_repeats(simulations: int, rng: np.random.Generator) -> Iterator[Row]:
-    """Two systems that are equally good over all seeds, on one set of rows; seeds differ by 4.9
-    points of accuracy.
+    """Simulate tests of two systems that are equally good over all seeds, on one set of rows, where
+    seeds differ by 4.9 points of accuracy.
     """
     n, counts, units = 723, (2, 5, 10), [f"{at:04}" for at in range(723)]
     found = []

@@ -37,7 +37,7 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def what_counts(node: ast.AST) -> str:
-    """The name of the limit that a node counts for; "" for most nodes."""
+    """Return the name of the limit that a node counts towards, or ""."""
     if isinstance(node, COMPREHENSIONS):
         return "comprehensions"
     if isinstance(node, ast.IfExp):
@@ -54,13 +54,13 @@ def what_counts(node: ast.AST) -> str:
 
 
 def is_nested(node: ast.AST) -> bool:
-    """Whether a node is a comprehension with several `for`, its inner comprehensions counted."""
+    """Return whether a comprehension has several `for`, its inner comprehensions included."""
     loops = [inner for inner in ast.walk(node) if isinstance(inner, ast.comprehension)]
     return isinstance(node, COMPREHENSIONS) and len(loops) > 1
 
 
 def figures_of(files: Iterable[Path]) -> dict[str, float]:
-    """The figures of some files together, by the names of `LIMITS`."""
+    """Return the figures of some files taken together, by the names of `LIMITS`."""
     counts: Counter[str] = Counter()
     file_lengths, function_lengths, longest_lines = [0], [0], [0]
     for file in files:

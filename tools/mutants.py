@@ -11,8 +11,8 @@ fault, and perhaps a note.
 
 Everything happens in a copy of the checkout in a temporary folder. The tests of a module are those
 that mirror it, and all that import it. A mutant whose tests take too long counts as noticed.
-Mutants that change nothing that a test could see are in `mutants.yaml` with the reason, and count
-in no rate.
+Mutants whose change no test could see are listed in `mutants.yaml` with the reason, and are not
+counted.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from trials import Checkout, Fault, preload
 ROOT = Path(__file__).resolve().parents[1]
 EQUIVALENT = Path(__file__).with_name("mutants.yaml")
 FAULTS = Path(__file__).with_name("faults.yaml")
-# What is asked of the tests: that they notice 95 % of the mutants here, and of the faults.
+# The tests must notice 95 % of the mutants tried, and of the faults.
 MODULES = [
     "metrics",
     "figlang_tasks/answers",
@@ -167,9 +167,7 @@ class Module:
 
 
 def _nodes(node: ast.AST, function: str) -> Iterator[tuple[ast.AST, str]]:
-    """Yield a node and those in it, each with the function that it stands in; no types and no
-    decorators.
-    """
+    """Yield a node and all nodes in it, with their functions; leave out types and decorators."""
     yield node, function
     # Positions inside of f-strings are right from Python 3.12 on only; zip's strict is a second
     # check of lengths.
@@ -197,8 +195,8 @@ def _other_number(value: float) -> str:
 
 
 def read_faults(folder: Path, modules: Sequence[str]) -> tuple[list[Fault], list[str]]:
-    """The faults of some files and folders in the list, and a message for each entry that does not
-    fit its file.
+    """Return the listed faults of some files and folders, and a message for each entry that does
+    not fit its file.
     """
     faults, stale = [], []
     for entry in yaml.safe_load(FAULTS.read_text(encoding="utf-8")):
@@ -212,7 +210,7 @@ def read_faults(folder: Path, modules: Sequence[str]) -> tuple[list[Fault], list
 
 
 def _fault(folder: Path, file: str, line: str, fault: str, note: str = "") -> Fault:
-    """A file with a fault in the one place where a line stands."""
+    """Return the fault that replaces a line, which must occur exactly once in its file."""
     if not (folder / file).is_file():
         raise ValueError("there is no such file any more")
     lines = (folder / file).read_text(encoding="utf-8").splitlines(keepends=True)
@@ -230,7 +228,7 @@ def _fault(folder: Path, file: str, line: str, fault: str, note: str = "") -> Fa
 
 
 def equivalent(files: Sequence[str]) -> set[tuple[str, str, str, str]]:
-    """The keys of the mutants of some files that no test can notice."""
+    """Return the keys of the mutants of some files that no test can notice."""
     keys = set()
     for file, entries in yaml.safe_load(EQUIVALENT.read_text(encoding="utf-8")).items():
         for entry in entries:
@@ -244,7 +242,7 @@ def equivalent(files: Sequence[str]) -> set[tuple[str, str, str, str]]:
 def draw_mutants(
     folder: Path, files: Sequence[str], options: argparse.Namespace
 ) -> tuple[list[Fault], list[str]]:
-    """The mutants of some files that are to be tried, and a message for each entry of the list that
+    """Draw the mutants of some files to try; also return a message for each entry of the list that
     fits no mutant.
     """
     mutants = []

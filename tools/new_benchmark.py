@@ -1,7 +1,8 @@
-"""Copies examples/emblems into this checkout as a new benchmark.
+"""Copy examples/emblems into this checkout as a new benchmark.
 
-``python tools/new_benchmark.py proverbs Proverbs``: the name of its package, folders and task, and
-the name of its dataset.
+    python tools/new_benchmark.py proverbs Proverbs
+
+The first argument names the package, the folders and the task; the second names the dataset.
 """
 
 from __future__ import annotations

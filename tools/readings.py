@@ -6,17 +6,17 @@
     python tools/readings.py labels.jsonl --kind entailment           # or yes_no
     python tools/readings.py runs.jsonl.gz --accuracy                 # the accuracies of models
 
-A file has a JSON object a line:
+Each line of a file is a JSON object:
 
 - ``output``: what a model wrote.
 - ``options``: how many options it had, or ``texts``: their texts; only for a choice.
 - ``answer``: what a careful person reads in it. A letter or a number from 1; entailment or
   contradiction; yes or no. Or none, several or both: there is no answer.
-- ``count``: how often it was written; 1 where it is not there.
+- ``count``: how often it was written; 1 if missing.
 - ``about``: what a question of yes or no is about, as a regular expression; may be missing.
 - ``sure``: false where a careful person doubts `answer`; ``--sure`` leaves these lines out.
-- for ``--accuracy`` in place of ``answer``: ``gold``, the right option, and where known
-  ``by_authors``, which option others read, and ``model``.
+- with ``--accuracy``, these replace ``answer``: ``gold``, the right option, and, where known,
+  ``by_authors``, the option that the authors read, and ``model``.
 
 A reader is MODULE:FUNCTION. For options it is called with the output and the number of options, and
 with ``texts`` if it has an argument of this name; for labels only with the output. It returns the
@@ -60,9 +60,9 @@ LABELS = {"entailment": ("contradiction", "entailment"), "yes_no": ("no", "yes")
 NO_ANSWER = ("none", "several", "both")
 
 RIGHT, WRONG, UNREAD, INVENTED, LEFT = "right", "wrong", "unread", "invented", "rightly none"
-OUTCOMES = (RIGHT, WRONG, UNREAD, INVENTED, LEFT)  # the last two of outputs without an answer
+OUTCOMES = (RIGHT, WRONG, UNREAD, INVENTED, LEFT)  # the last two are for outputs without an answer
 _LETTERS = string.ascii_uppercase
-_LONGEST = 1200  # characters of an output that is shown
+_LONGEST = 1200  # a longer output is shortened to this many characters
 
 
 # --- files ---
@@ -91,16 +91,16 @@ class Row:
     place: str  # file and line
     kind: str
     output: str
-    options: int  # how many; 0 of labels
+    options: int  # their number; 0 if the answers are labels
     texts: tuple[str, ...] | None
     answer: int | None
-    gold: int | None  # of files of accuracies, as `by_authors`
+    gold: int | None  # only with --accuracy, as `by_authors`
     by_authors: int | None
     count: int
-    fields: Mapping[str, Any]  # all that the line has
+    fields: Mapping[str, Any]  # all fields of the line
 
     def name(self, value: int | None) -> str:
-        """A value as people write it: a letter, a number or a label."""
+        """Return a value as people write it: a letter, a number or a label."""
         if value is None:
             return "nothing"
         if self.kind in LABELS:
@@ -109,7 +109,7 @@ class Row:
 
 
 def rows_of(path: Path, kind: str, is_accuracy: bool) -> list[Row]:
-    """The rows of a file; a `DataError` names the first line that is not as it must be."""
+    """Read the rows of a file; a `DataError` names the first invalid line."""
     content = content_of(path)
     if path.suffix == ".gz":
         try:
@@ -157,7 +157,7 @@ def _row(fields: Mapping[str, Any], place: str, kind: str, is_accuracy: bool) ->
 
 
 def _value(given: str | int | None, what: str, kind: str, options: int) -> int | None:
-    """The value that a field gives; `what` is its place and name."""
+    """Return the value of a field; `what` is its place and name, for messages."""
     if given in NO_ANSWER:
         return None
     if kind in LABELS:
@@ -191,7 +191,7 @@ class Reading:
 
     row: Row
     value: int | None
-    rule: str  # "" if the reader tells none
+    rule: str  # "" if the reader does not name one
 
     @property
     def outcome(self) -> str:
@@ -232,7 +232,7 @@ class Reader:
         return Reading(row, self._value(found, row), str(getattr(found, "rule", "")))
 
     def _value(self, found: object, row: Row) -> int | None:
-        """The value in what the function returned."""
+        """Convert what the function returned to a value."""
         value = getattr(found, "value", found)
         if value is None:
             return None
@@ -294,9 +294,7 @@ def percent(part: int, whole: int) -> str:
 def outcome_tables(
     rows: Sequence[Row], readers: Sequence[Reader], field: str | None, show: int
 ) -> list[str]:
-    """What is printed of a file: tables of the readers, of a field and of the rules, and rows that
-    were read badly.
-    """
+    """Return what is printed: tables by reader, field and rule, and badly read rows."""
     by_reader = {reader.name: [reader.read(row) for row in rows] for reader in readers}
     lines = [
         [name, *outcome_cells(count_outcomes(readings))] for name, readings in by_reader.items()
@@ -366,7 +364,7 @@ def _shortened(output: str) -> str:
     return printable_lines(output)
 
 
-# --- what comes of it: accuracies ---
+# --- the accuracies that result ---
 
 
 def accuracy_tables(rows: Sequence[Row], readers: Sequence[Reader]) -> list[str]:

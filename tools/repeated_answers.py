@@ -1,4 +1,4 @@
-"""Simulate how good the test of two runs is if each row was asked K times.
+"""Simulate how well the test of two runs works if each row was asked K times.
 
 Backs the table of docs/intervals.md. Each line is a kind of rows; its numbers are the percentages
 of simulated pairs of runs whose p is below .05, by three tests: ours (randomization of the means of
@@ -37,9 +37,9 @@ class Rows:
     """A kind of rows.
 
     Attributes:
-        kind: of the scores of answers: ``binary`` (right in half of all cases) or ``continuous``.
-        answers: to each row, of the two systems.
-        rows: their number.
+        kind: the kind of score: ``binary`` (right in half of all cases) or ``continuous``.
+        answers: how many answers each of the two systems gives to a row.
+        rows: the number of rows.
         correlation: of two answers of a system to a row (of what decides whether they are right, if
             binary). Half of it is shared by the two systems: some rows are hard for both.
     """
@@ -118,7 +118,7 @@ def p_of_t_test(systems: list[Floats]) -> float:
 
 
 def share_below_alpha(p_values: list[float]) -> str:
-    """In percent."""
+    """Return the share of p values below .05, in percent."""
     return f"{100 * np.mean(np.array(p_values) < ALPHA):.1f}"
 
 

@@ -20,7 +20,7 @@ from figlang_tasks.results.runs import read_all
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "images"
 PICTURES = {"overview": "#group-overview", "sample": "#cards > li:nth-child(2)"}
-"""What is on each picture, as a selector of the page."""
+"""The part of the page on each picture, as a CSS selector."""
 STYLE = (
     "nav, h2, .downloads { display: none !important } #group-overview { padding: 1rem !important }"
 )

@@ -22,13 +22,13 @@ import pytest
 
 Outcome: TypeAlias = Literal["killed", "timed out", "survived"]
 
-# Tests that read what they try from a table import no module of what they test.
+# Some tests name what they test in a table, and so do not import its module.
 MORE_TESTS = {
     "answers/": "tests/answers/test_corpus.py",
     "/parse.py": "tests/benchmarks/test_outputs.py",
 }
 MARKS = "not slow and not long and not families"
-# Packages that import nothing of ours: the harness imports our plugin.
+# Packages that import none of our code; the harness is not one, as it imports our plugin.
 PRELOADED = (
     *(
         "accelerate",
@@ -55,8 +55,8 @@ class Fault:
         changed: the line with the change.
         line_number: counted from 1.
         source: the file with the change.
-        function: of a mutant, the function around the line, by its qualified name.
-        note: of a fault, what it does.
+        function: for a mutant, the qualified name of the function around the line.
+        note: for a fault, what it does.
     """
 
     file: str
@@ -159,7 +159,7 @@ class Checkout:
             self._become_pytest(tests, scratch)
         try:
             _, status = os.waitpid(process, 0)
-        finally:  # after Ctrl-C, too; and servers that tests have left
+        finally:  # also after Ctrl-C, and for servers that tests left running
             with suppress(ProcessLookupError):
                 os.killpg(process, signal.SIGKILL)
             shutil.rmtree(scratch, ignore_errors=True)
@@ -238,7 +238,7 @@ def _imported(path: Path, folder: Path) -> set[str]:
 
 
 def _file_of(module: str, folder: Path) -> str | None:
-    """The file of one of our modules."""
+    """Return the file of one of our modules."""
     base = (
         module.removeprefix("figlang_tasks.")
         if module.startswith("figlang_tasks.metrics")
@@ -251,7 +251,7 @@ def _file_of(module: str, folder: Path) -> str | None:
 
 
 def _origin(package: str, name: str, folder: Path) -> str | None:
-    """The file of the module from which a package has a name."""
+    """Return the file of the module from which a package imports a name."""
     file = _file_of(package, folder)
     if file is None or not file.endswith("__init__.py"):
         return None

@@ -1,5 +1,6 @@
-"""Trains a LoRA adapter on exported rows, and writes the model with it: python finetune.py MODEL
-DATA OUTPUT
+"""Train a LoRA adapter on exported rows, and save the model with the adapter merged into it.
+
+python finetune.py MODEL DATA OUTPUT
 """
 
 import sys
@@ -11,8 +12,7 @@ from trl import SFTConfig, SFTTrainer
 
 model, data, output = sys.argv[1:]
 processor = AutoProcessor.from_pretrained(model)
-# TRL takes the messages as they are; split into prompt and completion, the loss is that of the
-# answer alone.
+# Split into prompt and completion, so that TRL computes the loss on the answer only.
 rows = load_dataset(data, split="train").map(
     lambda row: {"prompt": row["messages"][:1], "completion": row["messages"][1:]},
     remove_columns=["messages"],
@@ -24,10 +24,10 @@ trainer = SFTTrainer(
         num_train_epochs=6,
         learning_rate=2e-3,
         per_device_train_batch_size=8,
-        max_length=None,  # a cut would fall on the picture
+        max_length=None,  # truncation would cut off part of the picture
         save_strategy="no",
         report_to="none",
-        bf16=False,  # on a GPU leave these two lines out
+        bf16=False,  # remove this line and the next if you have a GPU
         use_cpu=True,
     ),
     train_dataset=rows,

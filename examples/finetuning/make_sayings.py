@@ -1,5 +1,6 @@
-"""Makes V-FLUTE rows below the folder that is named: drawings of figlang_mini, and sayings that fit
-them or do not.
+"""Write rows in V-FLUTE's form: drawings of figlang_mini, each with a saying that fits it or not.
+
+python make_sayings.py DATA_FOLDER
 """
 
 import io
@@ -13,7 +14,7 @@ from PIL import Image
 
 from figlang_tasks.mini import DATA_DIR
 
-# What is drawn, what it stands for, and three sayings about that.
+# The drawn thing, the idea that it stands for, and three sayings about that idea.
 TABLE = """
 a snail: slowness: Rome was not built in a day: good things take their time: more haste is less speed
 an hourglass: urgency: there is no day like today: one should strike while the iron is hot: hay is made in sunshine
@@ -38,10 +39,12 @@ ROWS = [
 
 
 def picture(thing: str, number: int) -> Image.Image:
-    """A drawing of the thing, turned and cut a little: no two rows share a picture."""
-    found = [row for row in ROWS if f" {thing.split()[1]}" in row["explanation"].partition(".")[0]]
+    """Draw a picture of the thing, slightly rotated and cropped: no two rows share a picture."""
+    drawings_of_thing = [
+        row for row in ROWS if f" {thing.split()[1]}" in row["explanation"].partition(".")[0]
+    ]
     draw = random.Random(number)
-    image = Image.open(io.BytesIO(draw.choice(found)["image"]["bytes"])).convert("RGB")
+    image = Image.open(io.BytesIO(draw.choice(drawings_of_thing)["image"]["bytes"])).convert("RGB")
     turned = image.rotate(
         draw.uniform(-8, 8), resample=Image.Resampling.BICUBIC, fillcolor=image.getpixel((0, 0))
     )
@@ -51,21 +54,21 @@ def picture(thing: str, number: int) -> Image.Image:
 
 folder = Path(sys.argv[1]) / "V-FLUTE"
 (folder / "images").mkdir(parents=True)
-drawings = 10_000  # each from a seed of its own
+drawings = 10_000  # counts up; the number of a drawing is its random seed
 for split, speakers in SPEAKERS.items():
     rows = []
     claims = [
         (thing, saying, speaker) for thing in THINGS for saying in thing[2:] for speaker in speakers
     ]
-    for number, (meant, saying, speaker) in enumerate(claims):
-        others = [thing for thing in THINGS if thing is not meant]
-        for drawn in (meant, others[number % len(others)]):
+    for number, (fitting, saying, speaker) in enumerate(claims):
+        others = [thing for thing in THINGS if thing is not fitting]
+        for drawn in (fitting, others[number % len(others)]):
             drawings += 1
             image = f"images/{drawings}.png"
             picture(drawn[0], drawings).save(folder / image)
             end = (
                 "as well, so the two fit together"
-                if drawn is meant
+                if drawn is fitting
                 else "instead, so the two do not fit together"
             )
             row = {
@@ -73,8 +76,8 @@ for split, speakers in SPEAKERS.items():
                 "image": image,
                 "claim": f"{speaker} says that {saying}.",
             }
-            row["label"] = "entailment" if drawn is meant else "contradiction"
-            shown = f"The image shows {drawn[0]}, which stands for {drawn[1]}."
-            row["explanation"] = f"{shown} The claim speaks of {meant[1]} {end}."
+            row["label"] = "entailment" if drawn is fitting else "contradiction"
+            picture_text = f"The image shows {drawn[0]}, which stands for {drawn[1]}."
+            row["explanation"] = f"{picture_text} The claim speaks of {fitting[1]} {end}."
             rows.append(json.dumps(row) + "\n")
     (folder / f"{split}.jsonl").write_text("".join(rows), encoding="utf-8")

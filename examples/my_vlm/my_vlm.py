@@ -1,6 +1,4 @@
-"""A model class of lmms-eval in a package of its own, for any image-text-to-text model of
-transformers.
-"""
+"""An lmms-eval model class in its own package, for any image-text-to-text model of transformers."""
 
 import torch
 from lmms_eval.api.instance import GenerationResult, TokenCounts
@@ -17,7 +15,7 @@ def manifests():
 
 
 class MyVLM(lmms):
-    is_simple = False  # the chat kind: a request has a function that makes messages
+    is_simple = False  # a chat model: each request has a function that builds its messages
     answers_score_requests = ("match",)  # leave this line out if your model answers in words only
 
     def __init__(self, pretrained, device=None, batch_size=1, **unknown):
@@ -33,7 +31,7 @@ class MyVLM(lmms):
         return [self.respond(request) for request in requests]  # in the order of the requests
 
     def respond(self, request):
-        """The answer to one request: its text, or numbers as JSON."""
+        """Answer one request, with a text or with scores as JSON."""
         _, doc_to_messages, settings, doc_id, task, split = request.args
         doc = self.task_dict[task][split][doc_id]
         messages = ChatMessages(messages=doc_to_messages(doc)).to_hf_messages()
@@ -53,7 +51,7 @@ class MyVLM(lmms):
         return inputs.to(self.model.device, self.model.dtype)
 
     def words(self, messages, settings):
-        """Generated text, which ends before the first of the `until` strings."""
+        """Generate a text, and cut it before the first of the `until` strings."""
         inputs = self.inputs(messages)
         output = self.model.generate(
             **inputs,
@@ -68,17 +66,17 @@ class MyVLM(lmms):
         return GenerationResult(text=text, token_counts=TokenCounts(output_tokens=len(tokens)))
 
     def first_tokens(self, word):
-        """The tokens with which a word begins, with and without a space before it."""
+        """Return the first tokens of a word, with and without a space before it."""
         encode = self.processor.tokenizer.encode
         return {encode(text, add_special_tokens=False)[0] for text in (word, f" {word}")}
 
     def scores(self, messages, yes, no):
-        """For each image, alone with the text: P(yes) / (P(yes) + P(no)) of the answer's first
-        token.
-        """
+        """Score each image alone with the text: P(yes) / (P(yes) + P(no)) of the first token."""
         tokens_of_yes = self.first_tokens(yes)
         tokens_of_no = self.first_tokens(no)
-        tokens_of_both = tokens_of_yes & tokens_of_no  # they tell nothing
+        tokens_of_both = (
+            tokens_of_yes & tokens_of_no
+        )  # a first token that both words share tells nothing
         tokens_of_yes = sorted(tokens_of_yes - tokens_of_both)
         tokens_of_no = sorted(tokens_of_no - tokens_of_both)
 
@@ -100,7 +98,7 @@ class MyVLM(lmms):
 
 
 def images_of(messages):
-    """The images of chat turns, in their order."""
+    """Return the images of chat turns, in order."""
     images = []
     for turn in messages:
         images += [part["image"] for part in turn["content"] if part["type"] == "image"]
@@ -108,7 +106,7 @@ def images_of(messages):
 
 
 def with_one_image(messages, image):
-    """Chat turns in which this image alone is left, with all texts."""
+    """Return the chat turns with all their texts, but with only this image."""
     turns = []
     for turn in messages:
         parts = []

@@ -1,4 +1,4 @@
-"""What Emblems declares of itself."""
+"""Name, version and data source of Emblems."""
 
 from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.core.hub import Source

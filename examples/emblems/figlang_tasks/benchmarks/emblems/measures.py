@@ -4,7 +4,7 @@ from figlang_tasks.scoring import Measure, Measures, Record, parse_rate
 
 
 def _is_right(record: Record) -> float:
-    """Whether the answer is the right one."""
+    """Return 1 if the answer is right, else 0."""
     return float(record["predicted"] == record["gold"])
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def documents(request: Request, check_images: bool) -> datasets.Dataset:
-    """The documents of a split. All pictures are checked in any case: there are only a few."""
+    """Load the documents of a split. All pictures are always checked, as there are only a few."""
     dataset, split = request.dataset, request["split"]
     folder = hub.snapshot(source_of(dataset), [f"{split}.jsonl", "images/*"]).folder.absolute()
     lines = row_files.read_rows(folder / f"{split}.jsonl")
@@ -24,11 +24,14 @@ def documents(request: Request, check_images: bool) -> datasets.Dataset:
 
 
 def _document(row: dict[str, Any], where: str) -> dict[str, Any]:
-    """A row as a document; raises a `DataError` that names the place if the row is not valid."""
+    """Convert a row to a document; raise a `DataError` with file and line if it is not valid."""
     fits = row.get("fits")
     if fits not in (0, 1):
         raise DataError(f"{where}: fits is {row_files.brief(fits)}, must be 0 or 1")
-    picture = {"bytes": None, "path": row_files.text(row, "image", where)}  # below the data folder
+    picture = {
+        "bytes": None,
+        "path": row_files.text(row, "image", where),
+    }  # relative to the data folder
     images.check(picture, where, "Emblems")
     return {
         "id": row_files.text(row, "id", where),

@@ -27,12 +27,12 @@ def doc_to_target(doc: Document) -> str:
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:
-    """Each label with an answer that gives it, and the right label (``figlang_random``)."""
+    """Return an answer for each label, and the right label; ``figlang_random`` draws from them."""
     return {"No": "No", "Yes": "Yes"}, doc_to_target(doc)
 
 
 def record(doc: Document, output: str | None) -> dict[str, Any]:
-    """The record of an answer. No answer is a wrong answer."""
+    """Return the scored record of an answer. A missing answer is a wrong answer."""
     answer = yes_no(output, about="(?<=convey )the saying|(?<=conveys )the saying")
     return {
         "id": doc["id"],

@@ -1,4 +1,4 @@
-"""Emblems: what counts as an answer, and what the metrics make of answers."""
+"""Emblems: which outputs count as answers, and how the metrics score them."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def test_what_counts_as_an_answer(output: str | None, predicted: bool | None, st
 
 
 def test_metrics() -> None:
-    """By hand: of four answers to a picture that fits one is right, and three are read."""
+    """Counted by hand: of four answers to a fitting picture, one is right and three are read."""
     outputs = ["Yes", "No", "No", "Hm"]
     records = [process_results(DOCUMENT, [output])["sample"] for output in outputs]
     values = evaluate(records, MEASURES)
