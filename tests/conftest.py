@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 import typer.testing
+from commands import logged_warnings
 from hub_server import ask_the_hub_at_once
 from hypothesis import HealthCheck, settings
-from log_messages import logged_warnings
 
 # Before torch is imported, here and in child processes: models this small are several times quicker
 # on one thread.

@@ -66,7 +66,7 @@ def names(folder: Path) -> set[str]:
 def test_the_new_run_equals_one_that_scores(samples_file: Path) -> None:
     samples_file.write_bytes(run_figlang_mini()[0])
     samples_with_scores, values_with_scores = run_figlang_mini("embedded")
-    output = done("score", samples_file, *EMBEDDED)
+    done("score", samples_file, *EMBEDDED)
     folder = samples_file.with_name(f"{samples_file.stem}_scored")
     assert (folder / SAMPLES_NAME).read_bytes() == samples_with_scores
     task = runs.read(str(folder)).tasks["figlang_mini"]
@@ -83,7 +83,13 @@ def test_the_new_run_equals_one_that_scores(samples_file: Path) -> None:
         assert table[f"{metric},none"] == values_with_scores[metric]
         assert table[f"{metric}_stderr,none"] == scopes["all"].stderr
     assert task.signature == get_scorer("embedded", cache=False).signature
-    for text in ("| MuSE ", "f1@53", str(task.signature), f"written: {folder}"):
+
+
+def test_the_new_run_is_printed_and_stands_beside_the_old_one(samples_file: Path) -> None:
+    output = done("score", samples_file, *EMBEDDED)
+    folder = samples_file.with_name(f"{samples_file.stem}_scored")
+    task = runs.read(str(folder)).tasks["figlang_mini"]
+    for text in ("| HAIVMet ", "f1@53", str(task.signature), f"written: {folder}"):
         assert text in output
     assert names(samples_file.parent) == {SAMPLES_NAME, folder.name}
     assert names(folder) == {SAMPLES_NAME, RESULTS}

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import pytest
 import warm
+from commands import logged_warnings
 from demo_runs import DEMO, answers, evaluate, metrics, mini_tasks
-from log_messages import logged_warnings
 from openai_server import OpenAIServer, without_proxies
 
 from figlang_tasks import FigLangError

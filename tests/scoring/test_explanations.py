@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -41,17 +42,27 @@ ANSWERS = (
 )
 
 
+@lru_cache(maxsize=1)
+def scored_results() -> dict[str, Any]:
+    """The results of a run of figlang_mini whose explanations are scored."""
+    results: dict[str, Any] = evaluate("figlang_mini", FixedAnswers(*ANSWERS))
+    return results
+
+
+def scored_records() -> list[dict[str, Any]]:
+    return [sample["sample"] for sample in scored_results()["samples"]["figlang_mini"]]
+
+
 def test_every_metric_follows_from_the_logged_scores() -> None:
     """F1@t by scikit-learn, after the published rule.
 
     A score <= t counts as the wrong label, and so does no label. That explanations are scored once:
     tests/cli/test_lmms_eval.py.
     """
-    results = evaluate("figlang_mini", FixedAnswers(*ANSWERS))
+    results = scored_results()
     table = results["results"]["figlang_mini"]
-    metadata = results["configs"]["figlang_mini"]["metadata"]
-    estimates = from_json(metadata["measures"])
-    records = [sample["sample"] for sample in results["samples"]["figlang_mini"]]
+    estimates = from_json(results["configs"]["figlang_mini"]["metadata"]["measures"])
+    records = scored_records()
     assert len(records) == 76
     for scope in (OVERALL, *rows.REPORT_GROUPS):
         in_scope = [record for record in records if scope in (OVERALL, record["report_group"])]
@@ -64,16 +75,20 @@ def test_every_metric_follows_from_the_logged_scores() -> None:
             if scope == OVERALL:
                 assert table[f"{name},none"] == estimate.value
                 assert table[f"{name}_stderr,none"] == estimate.stderr
+    in_table = {key.partition(",")[0] for key in table if "," in key and "_stderr" not in key}
+    assert in_table == set(estimates), "scopes and interval ends stand in the metadata alone"
 
+
+def test_the_logged_scores_are_those_of_the_scorer() -> None:
+    records = scored_records()
     references = [record["reference"] for record in records]
     explanations = [record["explanation"] for record in records]
     direct = get_scorer("embedded", cache=False).score(references, explanations)
     recorded_scores = [record["explanation_scores"] for record in records]
     assert [scores["mean"] for scores in recorded_scores] == pytest.approx(direct.mean, abs=1e-6)
     assert all(scores.keys() == {"scorer", "bertscore", "mean"} for scores in recorded_scores)
+    metadata = scored_results()["configs"]["figlang_mini"]["metadata"]
     assert metadata["explanation_scorer"] == direct.signature
-    in_table = {key.partition(",")[0] for key in table if "," in key and "_stderr" not in key}
-    assert in_table == set(estimates), "scopes and interval ends stand in the metadata alone"
 
 
 def values_by_scikit_learn(records: Sequence[dict[str, Any]]) -> dict[str, float]:

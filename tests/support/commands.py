@@ -1,14 +1,20 @@
-"""The command ``figlang``, in this process."""
+"""The command ``figlang``, in this process, and what is logged meanwhile."""
 
 from __future__ import annotations
 
 import os
 import re
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
+from loguru import logger
 from typer.testing import CliRunner, Result
 
 from figlang_tasks.cli.figlang import app
+
+if TYPE_CHECKING:
+    from loguru import Message
 
 FINDING = re.compile(r"  (ok|warning|problem) +(.+?)(?: \[(.+?)\])?: (.*)")
 
@@ -67,3 +73,18 @@ def doctor(*arguments: str) -> tuple[int, dict[str, dict[str, Any]]]:
     assert f"{problems} problem(s), {warnings} warning(s)" in result.stdout
     assert result.exit_code == (1 if problems else 0)
     return result.exit_code, findings
+
+
+@contextmanager
+def logged_warnings() -> Iterator[list[str]]:
+    """A list to which each message of level WARNING and above is added while the block runs."""
+    messages: list[str] = []
+
+    def add(message: Message) -> None:
+        messages.append(message.record["message"])
+
+    handler = logger.add(add, level="WARNING")
+    try:
+        yield messages
+    finally:
+        logger.remove(handler)
