@@ -38,7 +38,6 @@ Where the paper says what, and where it is done here:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from loguru import logger
@@ -49,7 +48,7 @@ from figlang_tasks.benchmarks.vflute import measures, rows
 from figlang_tasks.benchmarks.vflute.judging import record, record_of_label
 from figlang_tasks.benchmarks.vflute.options import Options, names_instructions, preflight
 from figlang_tasks.benchmarks.vflute.scene_graph import NextCall, stages_from_json, stages_to_json
-from figlang_tasks.core import images
+from figlang_tasks.core import hub, images
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.prompting import render, user_turn
@@ -108,7 +107,7 @@ def question(doc: Document, options: Options) -> str:
     return text
 
 
-@cache  # Each answer is compared with the row's question in all wordings.
+@hub.cached(maxsize=32)  # Each answer is compared with the row's question in all wordings.
 def _instruction_around_claim(instruction: int) -> tuple[str, str]:
     """The text of an instruction before and after the claim."""
     mark = "\0"  # is in no instruction
