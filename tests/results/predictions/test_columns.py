@@ -194,3 +194,17 @@ def test_a_label_that_the_user_names_stands_for_scores(
     assert read(tmp_path, cells).content == "scores"
     file = read(tmp_path, cells, ColumnNames(label="label"))
     assert (file.content, file.predictions[0].label) == ("labels", "entailment")
+
+
+@pytest.mark.parametrize(
+    ("line", "key"),
+    [
+        ('{"id": "7", "output": "a", "output": "b"}', "output"),
+        ('{"id": "7", "output": "a", "more": [{"k": 1, "k": 2}]}', "k"),
+    ],
+)
+def test_a_key_that_is_there_twice_in_a_line_is_named(line: str, key: str, tmp_path: Path) -> None:
+    path = tmp_path / "answers.jsonl"
+    path.write_text('{"id": "6", "output": "a"}\n' + line)
+    with pytest.raises(RunError, match=f"line 2 has '{key}' twice: rename or remove one"):
+        read_table(path, ColumnNames())
