@@ -111,9 +111,12 @@ def json_lines(lines: Iterable[bytes]) -> Iterator[tuple[int, RowOrFault]]:
             continue
         encoding = "utf-8-sig" if number == 1 else "utf-8"  # a byte order mark
         try:
-            value = json.loads(line.decode(encoding))
+            value = json.loads(line.decode(encoding), object_pairs_hook=_unique_keys)
         except UnicodeDecodeError as error:
             yield number, _utf8_fault(error)
+            continue
+        except DataError as error:
+            yield number, str(error)
             continue
         except (ValueError, RecursionError) as error:
             reason = getattr(error, "msg", None) or error
@@ -123,6 +126,16 @@ def json_lines(lines: Iterable[bytes]) -> Iterator[tuple[int, RowOrFault]]:
             yield number, value
         else:
             yield number, f"is {reprlib.repr(value)}, not a JSON object: each line must be one"
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON; a `DataError` if it has a key twice: Python would take the last."""
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        keys = [key for key, _ in pairs]
+        repeated = next(key for key in keys if keys.count(key) > 1)
+        raise DataError(f"has {brief(repeated)} twice: rename or remove one")
+    return members
 
 
 def _csv_rows(

@@ -15,6 +15,12 @@ from figlang_tasks.core.errors import RunError
 from figlang_tasks.core.files import MEBIBYTE
 from figlang_tasks.core.row_files import brief
 from figlang_tasks.core.text import did_you_mean, listing
+from figlang_tasks.results.predictions.ambiguous_columns import (
+    check_answer,
+    check_label,
+    check_output,
+    folded_column,
+)
 from figlang_tasks.results.predictions.prediction import (
     ColumnNames,
     Content,
@@ -43,9 +49,6 @@ _MOST_CHARACTERS: Final = 16 * MEBIBYTE
 
 _SCORE_OF_CANDIDATE = re.compile(r"score_(\d+)", re.IGNORECASE)
 """A column with the scores of one candidate: ``score_1`` of the first one."""
-
-_COLUMNS_OF_QUESTIONS = frozenset(("index", "question", "answer"))
-"""The columns of VLMEvalKit's table of a dataset, in which `answer` is the right answer."""
 
 _WHOLE_NUMBER = re.compile(r"\d{1,9}(?:\.0+)?")
 """A row number, also as a spreadsheet writes one: ``12``, ``12.0``."""
@@ -132,7 +135,7 @@ def predictions_of_table(
 def may_hold_predictions(column: str, names: ColumnNames) -> bool:
     """Whether a column has a name under which predictions or ids are looked for."""
     is_named = column in (names.id, names.output, names.label, names.explanation)
-    name = _folded(column)
+    name = folded_column(column)
     is_usual = any(name in usual_names for usual_names in USUAL_NAMES.values())
     return is_named or is_usual or _SCORE_OF_CANDIDATE.fullmatch(name) is not None
 
@@ -143,31 +146,52 @@ def may_hold_predictions(column: str, names: ColumnNames) -> bool:
 def _find_columns(path: Path, column_names: Sequence[str], named: ColumnNames) -> _Columns:
     """The columns of a table: those that the user named, else those with usual names.
 
-    If the user names the label, the table's outputs are not looked for: labels then stand for
-    words.
+    If the user names the label, the table's outputs and scores are not looked for: labels then
+    stand for them.
+
+    Raises:
+        RunError: a column that the user named is not there, or one may mean two things.
     """
-    output = _column_of("output", path, column_names, named.output)
-    if output == "answer" and named.output is None:
-        _check_is_output(path, column_names)
-    if named.label is not None and named.output is None:
-        output = None
-    if named.label is None and output is None:
-        _check_one_label(path, column_names)
-    return _Columns(
+    label_counts = named.label is not None and named.output is None
+    output = None if label_counts else _column_of("output", path, column_names, named.output)
+    columns = _Columns(
         id=_column_of("id", path, column_names, named.id),
         row_number=_column_of("row number", path, column_names, None),
         output=output,
         label=_column_of("label", path, column_names, named.label),
         explanation=_column_of("explanation", path, column_names, named.explanation),
-        scores=_column_of("scores", path, column_names, None),
-        scores_of_candidates=_columns_of_candidates(path, column_names),
+        scores=None if label_counts else _column_of("scores", path, column_names, None),
+        scores_of_candidates=() if label_counts else _columns_of_candidates(path, column_names),
     )
+    _check_meanings(path, column_names, named, columns)
+    return columns
+
+
+def _check_meanings(
+    path: Path, column_names: Sequence[str], named: ColumnNames, columns: _Columns
+) -> None:
+    """Raise a `RunError` if a column that is used may mean two things."""
+    if columns.output is not None:
+        if named.output is None and folded_column(columns.output) == "answer":
+            has_scores = columns.scores is not None or bool(columns.scores_of_candidates)
+            check_answer(path, column_names, columns.output, has_scores)
+        check_output(path, column_names, columns.output, named)
+        return
+    if named.label is None:
+        _check_one_label(path, column_names)
+    if columns.content == "labels" and columns.label is not None:
+        check_label(path, column_names, columns.label, columns.explanation, named)
+    elif named.explanation is not None:
+        raise RunError(
+            f"{path}: --explanation {named.explanation!r} stands beside a label: name the label"
+            " too, with --label COLUMN"
+        )
 
 
 def _check_one_label(path: Path, column_names: Sequence[str]) -> None:
     """Raise a `RunError` if a table may have the right labels beside those of the model."""
     known_names = USUAL_NAMES["label"]
-    label_columns = [column for column in column_names if _folded(column) in known_names]
+    label_columns = [column for column in column_names if folded_column(column) in known_names]
     if len(label_columns) > 1:
         raise RunError(
             f"{path} has the columns {listing(label_columns)}, and one of them may be the right"
@@ -183,7 +207,7 @@ def _columns_of_candidates(path: Path, column_names: Sequence[str]) -> list[str]
     """
     columns: list[tuple[int, str]] = []
     for column in column_names:
-        match = _SCORE_OF_CANDIDATE.fullmatch(_folded(column))
+        match = _SCORE_OF_CANDIDATE.fullmatch(folded_column(column))
         if match is not None:
             columns.append((int(match[1]), column))
     columns.sort()
@@ -213,7 +237,7 @@ def _column_of(
             )
         return named
     for name in USUAL_NAMES[meaning]:
-        columns = [column for column in column_names if _folded(column) == name]
+        columns = [column for column in column_names if folded_column(column) == name]
         if len(columns) > 1:
             raise RunError(
                 f"{path} has the columns {listing(map(repr, columns))}, which all may be the"
@@ -222,21 +246,6 @@ def _column_of(
         if columns:
             return columns[0]
     return None
-
-
-def _check_is_output(path: Path, column_names: Sequence[str]) -> None:
-    """Raise a `RunError` if the column `answer` seems to have the right answers."""
-    if set(column_names) >= _COLUMNS_OF_QUESTIONS:
-        raise RunError(
-            f"{path} has index, question and answer, and no prediction: in sheets of VLMEvalKit,"
-            " answer is the right answer. Give the sheet of the results; or, if a model said what"
-            " stands there, add --output answer"
-        )
-
-
-def _folded(column: str) -> str:
-    """The name of a column without capitals and without spaces around it."""
-    return column.strip().lower()
 
 
 def _no_predictions_message(path: Path, column_names: Sequence[str]) -> str:

@@ -24,7 +24,8 @@ def columns_text(task_file: TaskFile) -> str:
     if kind.record_of_label is not None:
         paragraphs.append(
             f"or in its place a label ({', '.join(USUAL_NAMES['label'])}), and its explanation"
-            f" ({', '.join(USUAL_NAMES['explanation'])}): both are taken as they are"
+            f" ({', '.join(USUAL_NAMES['explanation'])}): both are taken as they are, and a number"
+            " counts as 1 = entailment, 0 = contradiction"
         )
     if kind.record_of_scores is not None:
         candidates = task_file.documents[0][kind.candidates]

@@ -151,18 +151,19 @@ def _rows_of_parquet(path: Path, names: ColumnNames) -> Iterator[tuple[str, Cell
     try:
         schema = pyarrow.parquet.read_schema(path)
         check_unique(path, schema.names)
-        columns: list[str] = []
-        text_columns: list[str] = []
-        for field in schema:
-            if _is_text(field.type):
-                text_columns.append(field.name)
-            # A row of a dataset may hold its picture, which tells nothing here. A column with the
-            # name of predictions is kept, so that a message says what is wrong with it.
-            if _is_plain(field.type) or may_hold_predictions(field.name, names):
-                columns.append(field.name)
-        # Texts stay in dictionaries until their lengths are known: a few kilobytes may stand for
-        # gigabytes of equal texts.
-        table = pyarrow.parquet.ParquetFile(path, read_dictionary=text_columns)
+        # A row of a dataset may hold its picture, which tells nothing here. A column with the
+        # name of predictions is kept, so that a message says what is wrong with it.
+        columns = [
+            field.name
+            for field in schema
+            if _is_plain(field.type) or may_hold_predictions(field.name, names)
+        ]
+        # Texts and bytes stay in dictionaries until their lengths are known, those in lists too: a
+        # few kilobytes may stand for gigabytes of equal texts.
+        stored = pyarrow.parquet.read_metadata(path).schema
+        leaves = [stored.column(position) for position in range(len(stored))]
+        texts = [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
+        table = pyarrow.parquet.ParquetFile(path, read_dictionary=texts)
         number = 0
         unpacked_bytes = 0
         for batch in table.iter_batches(batch_size=1000, columns=columns):
@@ -202,12 +203,16 @@ def _is_plain(arrow_type: pyarrow.DataType) -> bool:
 
 
 def _unpacked_bytes(column: pyarrow.Array) -> int:
-    """How many bytes the cells of a column have, each with a copy of its text."""
+    """How many bytes the cells of a column have, each with a copy of its texts."""
     import pyarrow
     import pyarrow.compute
 
-    has_dictionary = pyarrow.types.is_dictionary(column.type)
-    if not has_dictionary or not _is_text(column.type.value_type):
+    types = pyarrow.types
+    if types.is_list(column.type) or types.is_large_list(column.type):
+        return int(column.offsets.nbytes) + _unpacked_bytes(column.flatten())
+    if types.is_struct(column.type):
+        return sum(map(_unpacked_bytes, column.flatten()))
+    if not types.is_dictionary(column.type) or types.is_primitive(column.type.value_type):
         return int(column.nbytes)
     lengths = pyarrow.compute.binary_length(column.dictionary).take(column.indices)
     return pyarrow.compute.sum(lengths).as_py() or 0  # None for a column without texts
@@ -232,11 +237,13 @@ def _rows_of_excel(path: Path) -> Iterator[tuple[str, Cells]]:
         _check_members(path)
         # With `data_only=False` a cell "=1+1" is this text; nothing is computed.
         book = openpyxl.load_workbook(path, read_only=True, data_only=False)
-        sheet_rows = book.worksheets[0].iter_rows(values_only=True)
+        sheet = book.worksheets[0]
+        sheet.reset_dimensions()  # those of some programs would fill each row with 16,384 cells
+        sheet_rows = sheet.iter_rows(values_only=True)
         header = [str(cell) if cell is not None else "" for cell in next(sheet_rows, ())]
         check_unique(path, [column for column in header if column])
         for number, values in enumerate(sheet_rows, start=2):
-            cells = dict(zip(header, values, strict=False))
+            cells = dict(zip(header, map(_excel_value, values), strict=False))
             cells.pop("", None)
             if any(cell is not None for cell in cells.values()):
                 yield f"{path}, row {number}", cells
@@ -246,6 +253,17 @@ def _rows_of_excel(path: Path) -> Iterator[tuple[str, Cells]]:
         raise RunError(
             f"{path} is no Excel file that can be read ({error}): save the sheet as CSV"
         ) from error
+
+
+def _excel_value(value: object) -> object:
+    """A cell of a sheet; the text of a formula that openpyxl has as an object."""
+    from openpyxl.worksheet.formula import ArrayFormula, DataTableFormula
+
+    if isinstance(value, ArrayFormula):
+        return value.text
+    if isinstance(value, DataTableFormula):
+        return f"=TABLE({value.r1 or ''},{value.r2 or ''})"  # as Excel shows it
+    return value
 
 
 def _check_members(path: Path) -> None:
@@ -281,8 +299,11 @@ def _check_members(path: Path) -> None:
 
 def _plain_value(value: object) -> object:
     """A cell of a DataFrame as a value of Python: numpy's numbers and pandas' NA are none."""
+    import numpy as np
     import pandas as pd
 
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
     if isinstance(value, list | dict | tuple):
         return list(value) if isinstance(value, tuple) else value
     if pd.isna(value):  # type: ignore[call-overload]

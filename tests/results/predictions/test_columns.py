@@ -88,3 +88,123 @@ def test_row_numbers_are_whole(written: object, number: int | None, tmp_path: Pa
 @pytest.mark.parametrize("written", ["", "  ", None])
 def test_an_empty_id_is_none(written: object, tmp_path: Path) -> None:
     assert read(tmp_path, {"id": written, "output": "a"}).predictions[0].id is None
+
+
+GOLD_AND_PREDICTED = {"id": "7", "claim": "c", "label": "a", "explanation": "b"}
+
+
+@pytest.mark.parametrize(
+    ("cells", "names", "message"),
+    [
+        (
+            {**GOLD_AND_PREDICTED, "pred_label": "x", "pred_explanation": "y"},
+            ColumnNames(),
+            "has 'label' beside 'pred_label', 'pred_explanation', and one of them may be",
+        ),
+        (
+            {"id": 1, "label": "a", "Gold Label": "b"},
+            ColumnNames(),
+            "name those of the model with --label COLUMN [--explanation COLUMN]",
+        ),
+        ({"label": "a", "gpt_hyp": "b"}, ColumnNames(), "has 'label' beside 'gpt_hyp'"),
+        (
+            {**GOLD_AND_PREDICTED, "pred_label": "x"},
+            ColumnNames(label="pred_label"),
+            "has 'explanation' beside 'label', and it may be the right explanation",
+        ),
+        (
+            {"label": "a", "explanation": "b", "rationale": "c"},
+            ColumnNames(),
+            "has 'explanation' beside 'rationale'",
+        ),
+        ({"scores": [1], "words": "a"}, ColumnNames(explanation="words"), "name the label too"),
+    ],
+)
+def test_labels_that_may_be_the_right_ones_are_refused(
+    cells: dict[str, object], names: ColumnNames, message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(RunError) as error:
+        read(tmp_path, cells, names)
+    assert message in str(error.value)
+
+
+def test_labels_beside_what_a_dataset_has_are_taken(tmp_path: Path) -> None:
+    cells = {**GOLD_AND_PREDICTED, "hypothesis": "c", "premise": "d"}
+    assert read(tmp_path, cells).columns == {
+        "id": "id",
+        "label": "label",
+        "explanation": "explanation",
+    }
+
+
+def test_labels_and_explanations_that_the_user_names_are_taken(tmp_path: Path) -> None:
+    cells = {**GOLD_AND_PREDICTED, "pred_label": "x", "pred_explanation": "y"}
+    names = ColumnNames(label="pred_label", explanation="pred_explanation")
+    prediction = read(tmp_path, cells, names).predictions[0]
+    assert (prediction.label, prediction.explanation) == ("x", "y")
+
+
+@pytest.mark.parametrize(
+    ("cells", "beside"),
+    [
+        ({"Index": 0, "Question": "q", "Answer": "a"}, "'Question'"),
+        ({"id": 1, "answer": "a", "llm_pred": "b"}, "'llm_pred'"),
+        ({"id": 1, "answer": "a", "scores": [1, 2]}, "scores"),
+        ({"id": 1, "answer": "a", "score_1": 1}, "scores"),
+    ],
+)
+def test_an_answer_that_may_be_the_right_one_is_refused(
+    cells: dict[str, object], beside: str, tmp_path: Path
+) -> None:
+    assert f" beside {beside}, and no prediction" in refused_row(tmp_path, cells)
+    answer = next(column for column in cells if column.lower() == "answer")
+    assert read(tmp_path, cells, ColumnNames(output=answer)).predictions[0].output == "a"
+
+
+def test_a_named_label_stands_beside_questions_and_answers(tmp_path: Path) -> None:
+    cells = {"index": 0, "question": "q", "answer": "a", "said": "x"}
+    assert read(tmp_path, cells, ColumnNames(label="said")).predictions[0].label == "x"
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (ColumnNames(), "if prediction holds the label, give --label 'prediction'; if it holds"),
+        (ColumnNames(explanation="explanation"), "has 'prediction' and 'explanation'"),
+        (ColumnNames(output="prediction", explanation="explanation"), "Leave out --explanation"),
+        (ColumnNames(output="prediction", label="id"), "Leave out --label"),
+    ],
+)
+def test_an_explanation_beside_an_output_is_not_dropped(
+    names: ColumnNames, message: str, tmp_path: Path
+) -> None:
+    cells = {"id": "7", "prediction": "entailment", "explanation": "b"}
+    with pytest.raises(RunError) as error:
+        read(tmp_path, cells, names)
+    assert message in str(error.value)
+    assert read(tmp_path, cells, ColumnNames(output="prediction")).content == "words"
+    assert read(tmp_path, cells, ColumnNames(label="prediction")).predictions[0].explanation == "b"
+
+
+@pytest.mark.parametrize("scores", [{"scores": [1, 2]}, {"score_1": 1, "score_2": 2}])
+def test_a_label_that_the_user_names_stands_for_scores(
+    scores: dict[str, object], tmp_path: Path
+) -> None:
+    cells = {"id": "7", "label": "entailment", **scores}
+    assert read(tmp_path, cells).content == "scores"
+    file = read(tmp_path, cells, ColumnNames(label="label"))
+    assert (file.content, file.predictions[0].label) == ("labels", "entailment")
+
+
+@pytest.mark.parametrize(
+    ("line", "key"),
+    [
+        ('{"id": "7", "output": "a", "output": "b"}', "output"),
+        ('{"id": "7", "output": "a", "more": [{"k": 1, "k": 2}]}', "k"),
+    ],
+)
+def test_a_key_that_is_there_twice_in_a_line_is_named(line: str, key: str, tmp_path: Path) -> None:
+    path = tmp_path / "answers.jsonl"
+    path.write_text('{"id": "6", "output": "a"}\n' + line)
+    with pytest.raises(RunError, match=f"line 2 has '{key}' twice: rename or remove one"):
+        read_table(path, ColumnNames())

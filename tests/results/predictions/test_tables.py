@@ -8,7 +8,9 @@ import pickle
 import struct
 import zipfile
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import openpyxl
 import pandas as pd
 import pyarrow as pa
@@ -16,8 +18,11 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from openpyxl.worksheet._read_only import ReadOnlyWorksheet
+from openpyxl.worksheet.formula import ArrayFormula, DataTableFormula
 
 from figlang_tasks.core.errors import FigLangError, RunError
+from figlang_tasks.results.predictions import tables
 from figlang_tasks.results.predictions.forms import read_predictions
 from figlang_tasks.results.predictions.prediction import ColumnNames, PredictionFile
 
@@ -169,6 +174,63 @@ def test_a_small_parquet_file_of_large_texts_is_not_unpacked(tmp_path: Path) -> 
     pq.write_table(table, path, compression="zstd", dictionary_pagesize_limit=10_000_000)
     assert path.stat().st_size < 100_000
     assert "unpacks to more than 1,073,741,824 bytes" in refused_table(path)
+
+
+@pytest.mark.parametrize("kind", ["list", "binary", "object"])
+def test_a_small_parquet_file_of_nested_texts_is_counted_before_it_is_unpacked(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "A" * 20_000
+    cells: dict[str, object] = {"list": [text] * 2, "binary": text.encode(), "object": {"a": text}}
+    output = pa.array([cells[kind]] * 900)
+    path = tmp_path / "bomb.parquet"
+    pq.write_table(pa.table({"output": output}), path, compression="zstd")
+    sizes: list[int] = []
+    count = tables._unpacked_bytes
+
+    def counted(column: pa.Array) -> int:
+        sizes.append(column.nbytes)
+        return count(column)
+
+    monkeypatch.setattr(tables, "_unpacked_bytes", counted)
+    monkeypatch.setattr(tables, "MOST_BYTES_OF_A_TABLE", 10_000_000)
+    assert "unpacks to more than 10,000,000 bytes" in refused_table(path)
+    assert max(sizes) < 200_000
+
+
+def test_a_sheet_that_says_it_has_all_columns_has_those_that_are_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_excel(tmp_path / "wide.xlsx", ("id", "output"), ("a", "A"), ("b",))
+    with_member(path, SHEET, (b'<dimension ref="A1:B3"', b'<dimension ref="A1:XFD1048576"'))
+    widths: list[int] = []
+    row = ReadOnlyWorksheet._get_row
+
+    def measured_row(sheet: ReadOnlyWorksheet, *args: Any, **options: Any) -> tuple[object, ...]:
+        cells: tuple[object, ...] = row(sheet, *args, **options)
+        widths.append(len(cells))
+        return cells
+
+    monkeypatch.setattr(ReadOnlyWorksheet, "_get_row", measured_row)
+    assert [prediction.output for prediction in read(path).predictions] == ["A", None]
+    assert max(widths) == 2
+
+
+@pytest.mark.parametrize(
+    ("formula", "text"),
+    [
+        (ArrayFormula("B2", "=SUM(A1:A2)"), "=SUM(A1:A2)"),
+        (DataTableFormula("B2", r1="A1", r2="A2"), "=TABLE(A1,A2)"),
+    ],
+)
+def test_a_formula_of_several_cells_is_a_text(formula: object, text: str, tmp_path: Path) -> None:
+    path = write_excel(tmp_path / "formula.xlsx", ("id", "output"), ("a", formula))
+    assert read(path).predictions[0].output == text
+
+
+def test_an_array_in_a_cell_of_a_frame_is_a_list() -> None:
+    frame = pd.DataFrame({"id": ["a"], "scores": [np.array([0.5, 1.0])]})
+    assert tables.predictions_of_frame(frame, USUAL).predictions[0].scores == [0.5, 1.0]
 
 
 def test_an_excel_file_that_unpacks_to_gigabytes_is_refused(tmp_path: Path) -> None:
