@@ -270,6 +270,7 @@ def test_helm_counts_originals_and_options_as_helm_does(tmp_path: Path) -> None:
     [
         (lambda row: row.update(schema_version="9.0"), "line 32: schema_version is '9.0'"),
         (lambda row: row.update(model_id="b/other"), "answers of several models"),
+        (lambda row: row.update(model_id={}), "line 32: model_id is {}, must be a text"),
         (lambda row: row.update(output=None), "line 32: messages is None"),
         (lambda row: row.update(output={"raw": [1]}), "line 32: output.raw has 1"),
         (lambda row: row.update(sample_id=5), "line 32: sample_id is 5, must be a text"),
@@ -317,6 +318,16 @@ def test_samples_of_likelihoods_are_no_outputs(tmp_path: Path) -> None:
     path = tmp_path / "samples_nli.jsonl"
     path.write_text('{"doc_id": 0, "arguments": {}, "resps": [[[-1.5, false]], [[-2.5, true]]]}')
     assert "does its task compare likelihoods?" in message_of(path)
+
+
+@pytest.mark.parametrize("answers", ["[]", "[[]]"])
+def test_an_empty_list_of_answers_is_a_row_without_one(answers: str, tmp_path: Path) -> None:
+    path = tmp_path / "samples_nli.jsonl"
+    empty = f'{{"doc_id": 0, "arguments": {{}}, "resps": {answers}}}\n'
+    path.write_text(empty)
+    assert [prediction.output for prediction in read(path).predictions] == [None]
+    path.write_text(f'{{"doc_id": 1, "arguments": {{}}, "resps": [["yes"]]}}\n{empty}')
+    assert [prediction.output for prediction in read(path).predictions] == ["yes", None]
 
 
 @pytest.mark.parametrize("suffix", ["pkl", "pt", "json", "jsonl", "eval", "csv", "xlsx", "parquet"])
