@@ -27,7 +27,6 @@ from figlang_tasks.results.scored_again import score_again
 from figlang_tasks.results.task_run import TaskRun
 from figlang_tasks.results.writing import write_run
 from figlang_tasks.scoring.output_warnings import unread_warning
-from figlang_tasks.scoring.readings import count_readings
 from figlang_tasks.scoring.task_file import TaskFile
 
 FileOrRun: TypeAlias = Annotated[
@@ -211,14 +210,21 @@ def _say_results(scored: _Scored) -> None:
         raise typer.Exit(1)
 
 
-def _warnings(tasks: Iterable[TaskRun], folder: Path) -> list[str]:
+def _warnings(
+    tasks: Iterable[TaskRun], results: Sequence[Mapping[str, Any]], folder: Path
+) -> list[str]:
     """What a user has to know of the outputs of tasks before their values, a line each.
 
-    Without what `summary_table` says below the values: what unread answers mean for the score.
+    Without what `summary_table` says of `results` below the values: what unread answers mean for
+    the score.
     """
+    readings: dict[str, Any] = {}  # by task; old results files have none
+    for content in results:
+        for name, config in content.get("configs", {}).items():
+            readings[name] = (config.get("metadata") or {}).get("readings")
     warnings: list[str] = []
     for task in tasks:
-        said_below = unread_warning(count_readings(task.records)).partition(":")[0]
+        said_below = unread_warning(readings.get(task.task)).partition(":")[0]
         for warning in task.warnings(str(folder)):
             if not said_below or not warning.startswith(said_below):
                 warnings.append(f"{task.task}: {warning}")
@@ -256,7 +262,7 @@ def _score_file(
                 f"{scored_task.task}: {scored_task.unanswered:,} of"
                 f" {len(scored_task.samples):,} rows have no answer and count as wrong"
             )
-    remarks += _warnings(scored.run.tasks.values(), folder)
+    remarks += _warnings(scored.run.tasks.values(), [scored.run.results], folder)
     return _Scored([scored.run.results], folder, remarks)
 
 
@@ -286,4 +292,4 @@ def _score_run(argument: str, scorer_choice: ScorerChoice, output_path: Path | N
         scored.tasks[name].task if name in scored.tasks else task
         for name, task in saved_run.tasks.items()
     ]
-    return _Scored(results, folder, [*scored.remarks, *_warnings(tasks, folder)])
+    return _Scored(results, folder, [*scored.remarks, *_warnings(tasks, results, folder)])
