@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
@@ -24,7 +24,9 @@ from figlang_tasks.results.predictions.matching import MissingRows
 from figlang_tasks.results.predictions.prediction import ColumnNames
 from figlang_tasks.results.predictions.scored_run import ScoringOptions, score_predictions
 from figlang_tasks.results.scored_again import score_again
+from figlang_tasks.results.task_run import TaskRun
 from figlang_tasks.results.writing import write_run
+from figlang_tasks.scoring.output_warnings import unread_warning
 from figlang_tasks.scoring.task_file import TaskFile
 
 FileOrRun: TypeAlias = Annotated[
@@ -208,6 +210,27 @@ def _say_results(scored: _Scored) -> None:
         raise typer.Exit(1)
 
 
+def _warnings(
+    tasks: Iterable[TaskRun], results: Sequence[Mapping[str, Any]], folder: Path
+) -> list[str]:
+    """What a user has to know of the outputs of tasks before their values, a line each.
+
+    Without what `summary_table` says of `results` below the values: what unread answers mean for
+    the score.
+    """
+    readings: dict[str, Any] = {}  # by task; old results files have none
+    for content in results:
+        for name, config in content.get("configs", {}).items():
+            readings[name] = (config.get("metadata") or {}).get("readings")
+    warnings: list[str] = []
+    for task in tasks:
+        said_below = unread_warning(readings.get(task.task)).partition(":")[0]
+        for warning in task.warnings(str(folder)):
+            if not said_below or not warning.startswith(said_below):
+                warnings.append(f"{task.task}: {warning}")
+    return warnings
+
+
 @contextmanager
 def translated_errors() -> Iterator[None]:
     """Turn errors of explanation scorers in a block into `FigLangError`, printed as one line."""
@@ -227,12 +250,32 @@ def _score_file(
 ) -> _Scored:
     """Score a file of predictions, and save the run."""
     task_file = TaskFile.read(task)
-    folder = output_path or Path("results") / path.stem
+    folder = output_path or _folder_for(path)
     check_is_free(folder)  # before the work is done
     file = read_predictions(path, names, task_file.name)
     scored = score_predictions(file, task_file, options)
     scored.run.save(folder)
-    return _Scored([scored.run.results], folder, [file.description, *scored.remarks])
+    remarks = [file.description, *scored.remarks]
+    for scored_task in scored.run.tasks.values():
+        if scored_task.unanswered:  # of a saved run, `runs.read` says so
+            remarks.append(
+                f"{scored_task.task}: {scored_task.unanswered:,} of"
+                f" {len(scored_task.samples):,} rows have no answer and count as wrong"
+            )
+    remarks += _warnings(scored.run.tasks.values(), [scored.run.results], folder)
+    return _Scored([scored.run.results], folder, remarks)
+
+
+def _folder_for(path: Path) -> Path:
+    """Where the run of a file or folder is saved by default: ``results/FILE``.
+
+    ``results/NAME_scored`` for a folder, which may be a run in ``results`` itself, and for a file
+    in the folder that would be taken.
+    """
+    folder = Path("results") / path.stem
+    if path.is_dir() or folder.resolve() in path.resolve().parents:
+        return Path("results") / folder_beside(path, "scored").name
+    return folder
 
 
 # --- a saved run ---
@@ -245,4 +288,8 @@ def _score_run(argument: str, scorer_choice: ScorerChoice, output_path: Path | N
     with new_folder(folder) as partial_folder:
         scored = score_again(saved_run, scorer_choice)
         results = write_run(saved_run, scored.tasks, partial_folder)
-    return _Scored(results, folder, scored.remarks)
+    tasks = [
+        scored.tasks[name].task if name in scored.tasks else task
+        for name, task in saved_run.tasks.items()
+    ]
+    return _Scored(results, folder, [*scored.remarks, *_warnings(tasks, results, folder)])

@@ -13,6 +13,7 @@ from figlang_tasks.results.task_run import Run, TaskRun
 from figlang_tasks.results.writing import ChangedTask
 from figlang_tasks.scoring import evaluate
 from figlang_tasks.scoring.readings import readings_metadata
+from figlang_tasks.scoring.repeats import evaluate_repeats
 
 if TYPE_CHECKING:
     from figlang_tasks.metrics.explanation import Scorer
@@ -92,6 +93,7 @@ def _evaluated(task: TaskRun, metadata: Mapping[str, Any]) -> ChangedTask:
         **metadata,
         **readings_metadata(task.records),
         "version": task.benchmark.version,
+        "repeats": evaluate_repeats(task.records, task.kind.measures, estimates),
     }
     return ChangedTask(
         replace(task, reported=estimates), estimates, new_metadata, lost_metrics=lost_metrics

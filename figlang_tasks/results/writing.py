@@ -91,6 +91,8 @@ def _add_values(changed: ChangedTask, results: dict[str, Any]) -> None:
         **readings_metadata(task.records),
     }
     config["metadata"] = {name: entry for name, entry in metadata.items() if entry is not None}
+    if "version" in changed.metadata:  # the harness has it in a table of its own too
+        results.setdefault("versions", {})[task.task] = changed.metadata["version"]
 
 
 def harness_row(measures: Measures, estimates: Estimates) -> dict[str, float | str]:

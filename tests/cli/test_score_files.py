@@ -49,6 +49,34 @@ def test_an_existing_run_is_not_overwritten() -> None:
     assert sorted(path.name for path in Path("results/answers").iterdir()) == before
 
 
+def test_a_run_or_a_file_in_it_is_no_place_for_its_own_scores() -> None:
+    Path("answers.csv").write_text(GOOD)
+    done("score", "answers.csv", "--task", TASK, "-o", "results/qwen-2.5")
+    output = done("score", "results/qwen-2.5", "--task", TASK)
+    assert "written: results/qwen-2.5_scored" in output
+    Path("results/answers").mkdir()
+    Path("results/answers/answers.csv").write_text(GOOD)
+    output = done("score", "results/answers/answers.csv", "--task", TASK)
+    assert "written: results/answers_scored" in output
+    assert "exists already" in refused("score", "results/qwen-2.5", "--task", TASK)
+
+
+def test_outputs_that_say_nothing_are_told() -> None:
+    outputs = ["", "", "[LMMS_EVAL_REQUEST_FAILED] timeout", "hm"] + ["A"] * 8
+    lines = [f"{row_id},{output}\n" for row_id, output in zip(IDS, outputs, strict=True)]
+    Path("answers.csv").write_text("id,output\n" + "".join(lines))
+    output = done("score", "answers.csv", "--task", TASK)
+    assert f"{TASK}: 1 of 12 rows have no answer and count as wrong\n" in output
+    assert f"{TASK}: 3 of 12 answers are empty (rows {', '.join(IDS[:3])})\n" in output
+    assert output.count("could not be read") == 1
+
+
+def test_unread_outputs_are_told_once() -> None:
+    Path("answers.csv").write_text(GOOD.replace(",A", ",hm"))
+    output = done("score", "answers.csv", "--task", TASK)
+    assert output.count("No answer could be read in 12 of 12 outputs") == 1
+
+
 def test_columns_prints_the_form_of_ids_and_what_a_table_needs() -> None:
     output = done("score", "--task", TASK, "--columns")
     assert "\n".join(f"  {row_id}" for row_id in IDS[:3]) in output
@@ -140,3 +168,28 @@ def test_the_task_that_is_meant_is_found_within_ten_seconds() -> None:
 def test_a_group_of_tasks_names_its_members() -> None:
     Path("a.csv").write_text(GOOD)
     assert TASK in refused("score", "a.csv", "--task", "figlang_mini_irfl")
+
+
+def test_a_run_of_repeats_that_is_scored_again_has_new_values_of_repeats() -> None:
+    lines = GOOD.splitlines(keepends=True)
+    others = [line.replace(",A", ",B") for line in lines[1:]]
+    Path("answers.csv").write_text("".join([*lines, *others]))
+    done("score", "answers.csv", "--task", TASK)
+    (results_path,) = Path("results/answers").glob("*_results.json")
+    (samples_path,) = Path("results/answers").glob("*_samples_*.jsonl")
+    results = json.loads(results_path.read_text())
+    metadata = results["configs"][TASK]["metadata"]
+    expected = (metadata["repeats"], metadata["version"])
+    del metadata["readings"]  # which the change of a record below would contradict
+    metadata.update(repeats={"answers": 2, "metric": "acc", "mean": 0.99}, version="0")
+    results["versions"][TASK] = "0"
+    results_path.write_text(json.dumps(results))
+    samples = [json.loads(line) for line in samples_path.read_text().splitlines()]
+    samples[0]["sample"]["rule"] = "another"  # as an older reader saved it
+    samples_path.write_text("".join(json.dumps(sample) + "\n" for sample in samples))
+
+    done("score", "results/answers")
+    written = json.loads(Path("results/answers_scored", results_path.name).read_text())
+    metadata = written["configs"][TASK]["metadata"]
+    assert (metadata["repeats"], metadata["version"]) == expected
+    assert written["versions"][TASK] == metadata["version"]

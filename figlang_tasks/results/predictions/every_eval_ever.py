@@ -44,7 +44,12 @@ def read_instances(path: Path, task: str) -> PredictionFile:
         RunError: the file is damaged, of another schema, or has several evaluations of other names.
     """
     located_instances = _instances_of_task(path, task)
-    models = list(dict.fromkeys(instance.get("model_id") for _, instance in located_instances))
+    models = list(
+        dict.fromkeys(
+            optional_text(instance, "model_id", location)
+            for location, instance in located_instances
+        )
+    )
     if len(models) > 1:
         raise RunError(f"{path} has answers of several models, {listing(models)}: leave one")
 
@@ -76,7 +81,7 @@ def read_instances(path: Path, task: str) -> PredictionFile:
         content="words",
         predictions=predictions,
         columns={"id": "sample_id", "output": "output.raw"},
-        model=str(models[0]) if models[0] is not None else None,
+        model=models[0],
         task=str(located_instances[0][1]["evaluation_name"]),
     )
 

@@ -130,7 +130,7 @@ def _answers_key(location: str, sample: Mapping[str, Any]) -> str:
 
 
 def _outputs(location: str, answers: object) -> list[str | None]:
-    """The answers to a document, usually one.
+    """The answers to a document, usually one; one that is None for an empty list.
 
     Raises:
         RunError: they are no texts, as where a task compares the likelihoods of texts.
@@ -138,6 +138,8 @@ def _outputs(location: str, answers: object) -> list[str | None]:
     # lm-eval has a list for each request of a document, and lmms-eval a list, or the text alone.
     while isinstance(answers, list) and len(answers) == 1 and isinstance(answers[0], list):
         answers = answers[0]
+    if answers == []:
+        return [None]  # the row keeps its place, as one without an answer
     outputs: list[str | None] = []
     for answer in answers if isinstance(answers, list) else [answers]:
         if not isinstance(answer, str | None):

@@ -63,7 +63,7 @@ def read_packed_log(path: Path) -> PredictionFile:
     """
     try:
         with zipfile.ZipFile(path) as archive:
-            packed_members.check_sizes(archive)
+            reader = packed_members.MemberReader(archive)
             names = archive.namelist()
             if _HEADER not in names and not _has_journal(names):
                 raise RunError(f"{path} is no log of inspect_ai: it has no {_HEADER}")
@@ -72,11 +72,11 @@ def read_packed_log(path: Path) -> PredictionFile:
                     f"{path} has no {_HEADER}: the evaluation was interrupted; finish it with"
                     " `inspect eval-retry`"
                 )
-            header = _read_member(path, archive, _HEADER)
+            header = _read_member(path, reader, _HEADER)
             if field_at(header, "version") != _VERSION:
                 return _read_by_inspect(path, header)
             # Each sample is read when it is needed: with its events it may be large.
-            return _prediction_file(path, header, _packed_samples(path, archive))
+            return _prediction_file(path, header, _packed_samples(path, reader, names))
     except packed_members.MissingZstandardError as error:
         raise RunError(
             f"{path} is packed with Zstandard: pip install 'figlang-tasks[inspect]', or write it as"
@@ -104,16 +104,18 @@ def read_log(path: Path, content: object) -> PredictionFile:
     return _prediction_file(path, content, _located_samples(path, content))
 
 
-def _read_member(path: Path, archive: zipfile.ZipFile, name: str) -> object:
+def _read_member(path: Path, reader: packed_members.MemberReader, name: str) -> object:
     """What a JSON file in a log holds."""
-    return parse_json(packed_members.read_member(archive, name), f"{path}, {name}")
+    return parse_json(reader.read(name), f"{path}, {name}")
 
 
-def _packed_samples(path: Path, archive: zipfile.ZipFile) -> Iterator[tuple[str, object]]:
+def _packed_samples(
+    path: Path, reader: packed_members.MemberReader, names: Iterable[str]
+) -> Iterator[tuple[str, object]]:
     """The samples of a ``.eval`` log as JSON, each with its location."""
-    for name in archive.namelist():
+    for name in names:
         if name.startswith(_SAMPLES) and name.endswith(".json"):
-            yield f"{path}, {name}", _read_member(path, archive, name)
+            yield f"{path}, {name}", _read_member(path, reader, name)
 
 
 def _located_samples(path: Path, log: object) -> Iterator[tuple[str, object]]:

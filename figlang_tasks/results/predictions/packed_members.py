@@ -6,6 +6,7 @@ import io
 import struct
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING
 
@@ -31,37 +32,70 @@ class MissingZstandardError(Exception):
     """Files are packed with Zstandard, and the package that unpacks them is not installed."""
 
 
-def check_sizes(archive: zipfile.ZipFile) -> None:
-    """Raise `zipfile.BadZipFile` if the files of a zip unpack to too much, by their headers."""
-    total = sum(member.file_size for member in archive.infolist())
-    if total > _MOST_BYTES_OF_ALL:
-        raise zipfile.BadZipFile(f"it unpacks to {total:,} bytes, at most {_MOST_BYTES_OF_ALL:,}")
+class MemberReader:
+    """Reads files in a zip, and counts what they unpack to: headers may lie about sizes."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        """Take a zip that is open for reading.
+
+        Raises:
+            zipfile.BadZipFile: its files unpack to too much, by their headers, or a file is there
+                twice, of which `zipfile` would read the last one each time.
+        """
+        self._archive = archive
+        self._bytes_left = _MOST_BYTES_OF_ALL
+        total = sum(member.file_size for member in archive.infolist())
+        if total > _MOST_BYTES_OF_ALL:
+            raise _too_much(f"{total:,} bytes")
+        for name, count in Counter(archive.namelist()).items():
+            if count > 1:
+                raise zipfile.BadZipFile(f"it has {name} twice")
+
+    def read(self, name: str) -> bytes:
+        """The content of a file that is packed with Zstandard, or as `files.read_member` says.
+
+        Raises:
+            MissingZstandardError: the package zstandard is needed, and not installed.
+            zipfile.BadZipFile: the file is larger than `files.MOST_BYTES_OF_A_MEMBER`, or damaged,
+                or all files together are too large.
+        """
+        member = self._archive.getinfo(name)
+        if member.compress_type == _ZSTANDARD:
+            content = _read_zstandard(self._archive, member)
+        else:
+            content = files.read_member(self._archive, name)
+        self._bytes_left -= len(content)
+        if self._bytes_left < 0:
+            raise _too_much("more")
+        return content
 
 
-def read_member(archive: zipfile.ZipFile, name: str) -> bytes:
-    """The content of a file in a zip that is packed with Zstandard, or as `files.read_member` says.
+def _too_much(size: str) -> zipfile.BadZipFile:
+    """The error for a zip that unpacks to too much."""
+    return zipfile.BadZipFile(f"it unpacks to {size}, at most {_MOST_BYTES_OF_ALL:,}")
 
-    Raises:
-        MissingZstandardError: the package zstandard is needed, and not installed.
-        zipfile.BadZipFile: the file is larger than `files.MOST_BYTES_OF_A_MEMBER`, or damaged.
-    """
-    member = archive.getinfo(name)
-    if member.compress_type != _ZSTANDARD:
-        return files.read_member(archive, name)
+
+def _read_zstandard(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+    """The content of a file that is packed with Zstandard; errors as of `MemberReader.read`."""
     try:
         import zstandard
     except ImportError as error:
         raise MissingZstandardError from error
 
+    name = member.filename
     limit = files.MOST_BYTES_OF_A_MEMBER
-    if member.compress_size > limit:
-        raise zipfile.BadZipFile(f"{name} has {member.compress_size:,} bytes, at most {limit:,}")
+    if max(member.compress_size, member.file_size) > limit:
+        size = max(member.compress_size, member.file_size)
+        raise zipfile.BadZipFile(f"{name} has {size:,} bytes, at most {limit:,}")
     content = bytearray()
     try:
         for piece in _unpacked_pieces(_packed_bytes(archive, member), zstandard):
             content += piece
-            if len(content) > limit:  # whatever its header says
-                raise zipfile.BadZipFile(f"{name} unpacks to more than {limit:,} bytes")
+            if len(content) > member.file_size:
+                raise zipfile.BadZipFile(
+                    f"{name} unpacks to more than the {member.file_size:,} bytes that its header"
+                    " tells"
+                )
     except zstandard.ZstdError as error:
         raise zipfile.BadZipFile(f"{name} is damaged ({error})") from error
     if zlib.crc32(content) != member.CRC:

@@ -17,7 +17,9 @@ from typing import Any
 import pytest
 import zstandard
 
+from figlang_tasks.core import files
 from figlang_tasks.core.errors import RunError
+from figlang_tasks.results.predictions import packed_members
 from figlang_tasks.results.predictions.forms import read_predictions
 from figlang_tasks.results.predictions.prediction import ColumnNames, PredictionFile
 
@@ -108,9 +110,34 @@ def test_a_packed_log_does_not_fill_the_memory(tmp_path: Path) -> None:
 
 def test_a_log_that_unpacks_with_zstandard_does_not_fill_the_memory(tmp_path: Path) -> None:
     log = tmp_path / "bomb.eval"
-    log.write_bytes(packed_with_zstandard(b" " * (300 * MEBIBYTE), "header.json"))
-    assert log.stat().st_size < MEBIBYTE
-    assert "header.json unpacks to more than 67,108,864 bytes" in message_of(log)
+    for size in (300 * MEBIBYTE, 5 * MEBIBYTE):
+        log.write_bytes(packed_with_zstandard(b" " * size, "header.json"))
+        assert log.stat().st_size < MEBIBYTE
+        message = message_of(log)
+        assert "header.json unpacks to more than the " in message
+        assert "bytes that its header tells" in message
+
+
+def test_what_all_files_of_a_log_unpack_to_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "read_member", lambda archive, name: b" " * 1000)
+    monkeypatch.setattr(packed_members, "_MOST_BYTES_OF_ALL", 2500)
+    with zipfile.ZipFile(packed_log(tmp_path / "a.eval", {"a": b"", "b": b""})) as archive:
+        reader = packed_members.MemberReader(archive)
+        reader.read("a")
+        reader.read("b")
+        with pytest.raises(zipfile.BadZipFile, match="it unpacks to more, at most 2,500"):
+            reader.read("a")
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_a_log_with_a_sample_twice_is_refused(tmp_path: Path) -> None:
+    log = packed_log(tmp_path / "a.eval", {"header.json": header()})
+    with zipfile.ZipFile(log, "a") as archive:
+        archive.writestr("samples/a_epoch_1.json", "{}")
+        archive.writestr("samples/a_epoch_1.json", "{}")
+    assert "it has samples/a_epoch_1.json twice" in message_of(log)
 
 
 def test_a_log_of_many_large_files_is_refused_before_it_is_read(tmp_path: Path) -> None:
@@ -243,6 +270,7 @@ def test_helm_counts_originals_and_options_as_helm_does(tmp_path: Path) -> None:
     [
         (lambda row: row.update(schema_version="9.0"), "line 32: schema_version is '9.0'"),
         (lambda row: row.update(model_id="b/other"), "answers of several models"),
+        (lambda row: row.update(model_id={}), "line 32: model_id is {}, must be a text"),
         (lambda row: row.update(output=None), "line 32: messages is None"),
         (lambda row: row.update(output={"raw": [1]}), "line 32: output.raw has 1"),
         (lambda row: row.update(sample_id=5), "line 32: sample_id is 5, must be a text"),
@@ -290,6 +318,16 @@ def test_samples_of_likelihoods_are_no_outputs(tmp_path: Path) -> None:
     path = tmp_path / "samples_nli.jsonl"
     path.write_text('{"doc_id": 0, "arguments": {}, "resps": [[[-1.5, false]], [[-2.5, true]]]}')
     assert "does its task compare likelihoods?" in message_of(path)
+
+
+@pytest.mark.parametrize("answers", ["[]", "[[]]"])
+def test_an_empty_list_of_answers_is_a_row_without_one(answers: str, tmp_path: Path) -> None:
+    path = tmp_path / "samples_nli.jsonl"
+    empty = f'{{"doc_id": 0, "arguments": {{}}, "resps": {answers}}}\n'
+    path.write_text(empty)
+    assert [prediction.output for prediction in read(path).predictions] == [None]
+    path.write_text(f'{{"doc_id": 1, "arguments": {{}}, "resps": [["yes"]]}}\n{empty}')
+    assert [prediction.output for prediction in read(path).predictions] == ["yes", None]
 
 
 @pytest.mark.parametrize("suffix", ["pkl", "pt", "json", "jsonl", "eval", "csv", "xlsx", "parquet"])
