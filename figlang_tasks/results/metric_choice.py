@@ -53,7 +53,8 @@ class MetricChoice:
                 return False
 
         if names is not None:
-            return metric_scope.metric in names  # ``f1@60`` takes all scopes that are left
+            # ``f1@60`` takes all scopes that are left.
+            return metric_scope.metric in names
         if self.all_metrics:
             return not measure.is_diagnostic
         # a name without a scope: over all rows alone

@@ -250,7 +250,8 @@ def _data_of(path: Path, records: Sequence[Record]) -> DataId:
         RunError: the records are of several runs, or of unknown data.
     """
     # A run has one line for each row and repeat. Where a pair of these comes twice, it is two runs.
-    lines_per_answer = Counter((record["id"], str(record.get(REPEAT))) for record in records)
+    answers = [(record["id"], str(record.get(REPEAT))) for record in records]
+    lines_per_answer = Counter(answers)
     (row, _repeat), most_lines = lines_per_answer.most_common(1)[0]
     data_names = list(dict.fromkeys(str(record["data"]) for record in records))
     mixture = ""

@@ -203,7 +203,8 @@ def _metadata(
         task_file.benchmark.metadata(source_of(task_file.request.dataset))
     )
     del metadata["prompt_hash"]
-    is_shipped = source_of(task_file.request.dataset).folder is not None  # with this package
+    # Data that ships with this package has a revision of its own.
+    is_shipped = source_of(task_file.request.dataset).folder is not None
     if is_shipped:
         metadata["data_revision"] = shipped_revision([task_file.data_id])
     metadata["data"] = str(task_file.data_id)
