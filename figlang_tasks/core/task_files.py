@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias
 import yaml
 
 from figlang_tasks import resource_dir
+from figlang_tasks.core.errors import FigLangError
 
 Harness = Literal["lmms_eval", "lm_eval"]
 
@@ -58,12 +59,47 @@ def read(path: Path) -> dict[str, Any]:
     """Read a task file with what it includes.
 
     Keys of the file itself win, then those of the first file that it includes.
+
+    Raises:
+        FigLangError: the file, or one that it includes, is no task file, or includes itself.
     """
-    config = yaml.load(path.read_bytes(), Loader=Loader)  # noqa: S506  (a SafeLoader, above)
-    included_names = config.pop("include", [])
+    return _read(path, ())
+
+
+def _read(path: Path, including: tuple[Path, ...]) -> dict[str, Any]:
+    """Read a task file with what it includes.
+
+    Args:
+        path: of the file.
+        including: the files through which it is included, which it must not include again.
+    """
+    if path in including:
+        raise FigLangError(f"{path} includes itself: leave that file out of its `include`")
+    config = _content(path)
+    included_names = config.pop("include", None) or []
     if isinstance(included_names, str):
         included_names = [included_names]
+    if not isinstance(included_names, list) or not all(
+        isinstance(name, str) for name in included_names
+    ):
+        raise FigLangError(f"{path}: its include must be the path of a file, or a list of paths")
     merged: dict[str, Any] = {}
     for name in reversed(included_names):
-        merged |= read((path.parent / name).resolve())
+        merged |= _read((path.parent / name).resolve(), (*including, path))
     return merged | config
+
+
+def _content(path: Path) -> dict[str, Any]:
+    """The content of a task file without what it includes."""
+    try:
+        config = yaml.load(path.read_bytes(), Loader=Loader)  # noqa: S506  (a SafeLoader, above)
+    except OSError as error:
+        raise FigLangError(f"{path} cannot be read: {error.strerror}") from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        reason = " ".join(str(error).split())
+        raise FigLangError(f"{path} is not valid YAML: {reason}") from error
+    if not isinstance(config, dict):
+        raise FigLangError(
+            f"{path} is no task file: it must have keys with values, such as `task: name`"
+        )
+    return config

@@ -39,12 +39,14 @@ class JudgedAgain:
 def judge_again(task: TaskRun) -> JudgedAgain:
     """Judge the answers of a saved task by the readers of today; the task itself stays as it is.
 
-    Where the data of the task is not on this machine, its saved records are kept.
+    Where the task file or the data of the task is not here, its saved records are kept.
 
     Raises:
         RunError: the samples are damaged.
     """
     task_file = _task_file_of(task)
+    if task_file is None:
+        return JudgedAgain(task, 0, "its saved readings are kept: its task file is not here")
     try:
         documents = {document["id"]: document for document in task_file.documents}
     except DataError as error:
@@ -83,14 +85,12 @@ def judge_again(task: TaskRun) -> JudgedAgain:
     return JudgedAgain(replace(task, samples=tuple(samples)), changed_readings)
 
 
-def _task_file_of(task: TaskRun) -> TaskFile:
-    """The task file of a saved task; one without options if the user's own file is not here."""
-    if task.task in task_files.files("lmms_eval"):
-        task_file = TaskFile.read(task.task)
-        if task_file.request == task.request:
-            return task_file
-    config = {"process_results": "figlang_tasks.scoring.process_results"}
-    return TaskFile(task.task, config, task.benchmark, task.request, task.kind)
+def _task_file_of(task: TaskRun) -> TaskFile | None:
+    """Our task file of a saved task; None for a user's own task, whose file is not known."""
+    if task.task not in task_files.files("lmms_eval"):
+        return None
+    task_file = TaskFile.read(task.task)
+    return task_file if task_file.request == task.request else None
 
 
 def _with_later_fields(record: dict[str, Any], saved_record: Record) -> dict[str, Any]:

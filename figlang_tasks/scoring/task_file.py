@@ -62,6 +62,7 @@ class TaskFile:
         """
         path = _path_of(name_or_path)
         config = task_files.read(path.resolve())
+        _check_content(path, config)
         if "group" in config:
             members = listing(config["task"], 12)
             raise FigLangError(
@@ -80,7 +81,7 @@ class TaskFile:
     def options(self) -> dict[str, Any]:
         """The options that a model which answers in words gets, whatever its class."""
         options = dict(self.config.get(OPTIONS) or {})
-        for_every_model = options.pop(DEFAULT, {})
+        for_every_model = options.pop(DEFAULT, None) or {}
         # Blocks for some models alone are mappings too, and no option is one.
         outside_of_blocks = {
             name: option for name, option in options.items() if not isinstance(option, dict)
@@ -168,7 +169,21 @@ class TaskFile:
                 f"{self.name}: its {key} is {name}, which is not of figlang_tasks: answers to it"
                 " can be scored in a run of lmms_eval alone"
             )
-        return _function_of_name(name)
+        try:
+            function = _function_of_name(name)
+        except (ImportError, AttributeError, ValueError) as error:
+            raise FigLangError(
+                f"{self.name}: its {key} is {name}, and there is no such function: see the task"
+                " files of figlang_tasks for the names that stand there"
+            ) from error
+        # A module of ours has names of others too, those that it imports.
+        module = str(getattr(function, "__module__", ""))
+        if not callable(function) or not module.startswith(_OURS):
+            raise FigLangError(
+                f"{self.name}: its {key} is {name}, which is no function of figlang_tasks: see its"
+                " task files for the names that stand there"
+            )
+        return function
 
     def judge(self, prompts: Mapping[str, str] | None = None) -> AnswerJudge:
         """What judges the answers to the task.
@@ -192,6 +207,19 @@ class TaskFile:
             task_kind=self.kind,
             metrics=metrics,
         )
+
+
+def _check_content(path: Path, config: TaskConfig) -> None:
+    """Raise a `FigLangError` if a key of a task file has content of another kind."""
+    for key in (OPTIONS, SETTINGS, "generation_kwargs"):
+        block = config.get(key) or {}
+        if not isinstance(block, dict):
+            raise FigLangError(f"{path}: its {key} must be keys with values, not {block!r}")
+        if not isinstance(block.get(DEFAULT) or {}, dict):
+            raise FigLangError(f"{path}: {DEFAULT} in its {key} must be keys with values")
+    for key in ("task", "dataset_name"):
+        if key in config and "group" not in config and not isinstance(config[key], str):
+            raise FigLangError(f"{path}: its {key} must be a name, not {config[key]!r}")
 
 
 @cache  # It is asked for with each answer.

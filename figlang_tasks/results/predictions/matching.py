@@ -8,7 +8,7 @@ if the user asks for it. What does not fit is an error, and never guessed.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Literal, NamedTuple, TypeAlias
@@ -17,7 +17,7 @@ from figlang_tasks.core.errors import RunError
 from figlang_tasks.core.record import Row
 from figlang_tasks.core.text import folded, listing
 from figlang_tasks.results.predictions.prediction import Prediction, PredictionFile
-from figlang_tasks.results.predictions.row_texts import check_row_numbers, text_columns
+from figlang_tasks.results.predictions.row_texts import check_row_numbers, text_columns, text_of
 
 MissingRows: TypeAlias = Literal["refuse", "wrong", "partial"]
 """What becomes of rows without a prediction: the command ends; they count as wrong; or the run has
@@ -146,6 +146,15 @@ def _match_in_order(file: PredictionFile, documents: Sequence[Row], task_name: s
             f"{file.path} has {len(file.predictions):,} predictions, and {task_name} has"
             f" {len(documents):,} rows: --in-order needs one for each row"
         )
+    index_by_id = {str(document["id"]): index for index, document in enumerate(documents)}
+    for index, prediction in enumerate(file.predictions):
+        index_of_id = index_by_id.get(str(prediction.id), index)
+        if index_of_id != index:
+            raise RunError(
+                f"{prediction.location}: its id {prediction.id} is that of row {index_of_id} of"
+                f" {task_name}, but by --in-order it answers row {index} ({documents[index]['id']}"
+                "): leave out --in-order, and rows are found by their ids"
+            )
     answers = [
         MatchedAnswers(index, [prediction]) for index, prediction in enumerate(file.predictions)
     ]
@@ -166,7 +175,9 @@ def _possible_keys(file: PredictionFile, documents: Sequence[Row]) -> list[_Key]
         for column in _OWN_ID_COLUMNS:
             if column in columns:
                 keys.append(_own_id_key(column))
-    if all(prediction.row_number is not None for prediction in file.predictions):
+    if _has_other_ids(file):
+        pass  # Its ids are of rows that the task may not have, whatever their numbers.
+    elif all(prediction.row_number is not None for prediction in file.predictions):
         keys.append(
             _Key(ROW_NUMBER, lambda prediction: prediction.row_number, lambda _, index: index)
         )
@@ -176,6 +187,14 @@ def _possible_keys(file: PredictionFile, documents: Sequence[Row]) -> list[_Key]
     if text_key is not None:
         keys.append(text_key)
     return keys
+
+
+def _has_other_ids(file: PredictionFile) -> bool:
+    """Whether some ids of a file are no whole numbers, and so cannot be numbers of rows."""
+    return any(
+        prediction.id is not None and _id_as_number(prediction) is None
+        for prediction in file.predictions
+    )
 
 
 def _id_as_number(prediction: Prediction) -> int | None:
@@ -223,7 +242,7 @@ def _text_key(file: PredictionFile, documents: Sequence[Row]) -> _Key | None:
         return tuple(texts)
 
     def of_document(row: Row, index: int) -> object:
-        texts = [folded(row[column]) for column in shared_columns]
+        texts = [folded(text_of(row, column)) for column in shared_columns]
         if picture_column is not None:
             texts.append(_file_name(row["image"]))
         return tuple(texts)
@@ -328,6 +347,11 @@ def _matching(
             f" {'; '.join(examples)}. Leave one of each; several answers to a row count as repeats"
             " only if every row has as many"
         )
+    if counts != {1} and _are_equal(predictions_by_index.values()):
+        raise RunError(
+            f"{file.path}: each row has {counts.pop()} predictions, and those of each row are all"
+            " equal: was the file written twice? Leave one of each"
+        )
     missing_ids = [
         document["id"]
         for index, document in enumerate(documents)
@@ -345,3 +369,17 @@ def _matching(
         if index in predictions_by_index or missing_rows == "wrong":
             answers.append(MatchedAnswers(index, predictions_by_index.get(index, ())))
     return Matching(key.name, answers, answers_per_row=counts.pop(), missing=len(missing_ids))
+
+
+def _are_equal(predictions_of_rows: Iterable[Sequence[Prediction]]) -> bool:
+    """Whether the predictions of each row are all the same answer."""
+    for predictions in predictions_of_rows:
+        first = _content(predictions[0])
+        if any(_content(prediction) != first for prediction in predictions):
+            return False
+    return True
+
+
+def _content(prediction: Prediction) -> tuple[object, ...]:
+    """What a prediction says of its row."""
+    return (prediction.output, prediction.label, prediction.explanation, prediction.scores)

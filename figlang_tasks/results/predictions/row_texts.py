@@ -5,7 +5,9 @@ A file may count from 1, or have the rows of another split, or HELM's training i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 
 from figlang_tasks.core.errors import RunError
 from figlang_tasks.core.record import Row
@@ -27,10 +29,16 @@ def text_columns(documents: Sequence[Row]) -> list[str]:
     columns: list[str] = []
     for column, text in documents[0].items():
         if isinstance(text, str) and column not in _NEVER_SHOWN:
-            texts = {document.get(column) for document in documents}
+            texts = {text_of(document, column) for document in documents}
             if len(texts) > 1 or len(documents) == 1:
                 columns.append(column)
     return columns
+
+
+def text_of(document: Row, column: str) -> str:
+    """The text of a document in a column; "" if it has none there."""
+    text = document.get(column)
+    return "" if text is None else str(text)
 
 
 def check_row_numbers(
@@ -65,11 +73,11 @@ def _check_columns(
     for column in columns:
         text = prediction.texts.get(column)
         # The column of a file may have more, a question with all options say.
-        if text is not None and folded(str(document[column])) not in folded(text):
+        if text is not None and folded(text_of(document, column)) not in folded(text):
             raise RunError(
                 f"{prediction.location}: row {index} of {task_name} has the {column}"
-                f" {brief(document[column])}, but the file has {brief(text)} there: rows are"
-                " counted from 0; or name a column with ids (--id)"
+                f" {brief(text_of(document, column))}, but the file has {brief(text)} there: rows"
+                " are counted from 0; or name a column with ids (--id)"
             )
 
 
@@ -93,6 +101,52 @@ def _check_other_rows(
 
 def _is_shown(document: Row, folded_prompt: str, columns: Sequence[str]) -> bool:
     """Whether a prompt has the longest text of a row."""
-    texts = [str(document[column]) for column in columns]
+    texts = [text_of(document, column) for column in columns]
     longest_text = folded(max(texts, key=len, default=""))
     return bool(longest_text) and longest_text in folded_prompt
+
+
+def check_prompts(
+    answered_documents: Iterable[tuple[Row, Prediction]],
+    documents: Sequence[Row],
+    task_name: str,
+    prompt_of: Callable[[Row], str],
+) -> None:
+    """Raise a `RunError` if a prompt in the file does not show the texts of its row.
+
+    Only texts count that the task's own prompt shows; a task of pictures alone may show none.
+
+    Args:
+        answered_documents: each prediction with the document that it was taken to answer.
+        documents: the rows of the task.
+        task_name: for the message.
+        prompt_of: gives the prompt of the task for a document.
+    """
+    columns = text_columns(documents)
+    with_prompt = 0
+    locations: list[str] = []
+    for document, prediction in answered_documents:
+        if not prediction.prompt:
+            continue
+        with_prompt += 1
+        own_prompt = _without_escapes(prompt_of(document))
+        texts = [_without_escapes(text_of(document, column)) for column in columns]
+        longest_text = max((text for text in texts if text in own_prompt), key=len, default="")
+        if longest_text not in _without_escapes(prediction.prompt):
+            locations.append(prediction.location)
+    if locations:
+        raise RunError(
+            f"{locations[0]}: the prompt does not have the texts of its row of {task_name}, and so"
+            f" it is with {len(locations):,} of {with_prompt:,} prompts: the file is of another"
+            " split or of another task. Name that task with --task, or give a table with ids"
+        )
+
+
+def _without_escapes(text: str) -> str:
+    """A text in the form that is compared, also of chat turns that were saved as JSON."""
+    if text.startswith(("[", "{")):
+        with suppress(ValueError, RecursionError):  # It may only begin like JSON.
+            text = json.dumps(json.loads(text), ensure_ascii=False)
+    for escape in ("\\n", "\\t", "\\r"):
+        text = text.replace(escape, " ")
+    return folded(text.replace("\\", ""))

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from figlang_tasks.core.errors import RunError
 from figlang_tasks.core.row_files import brief
-from figlang_tasks.results.predictions.matching import Matching
+from figlang_tasks.core.task_files import files
+from figlang_tasks.results.predictions.matching import ROW_NUMBER, Matching
 from figlang_tasks.results.predictions.prediction import Prediction, PredictionFile
+from figlang_tasks.results.predictions.row_texts import check_prompts
 from figlang_tasks.scoring.task import Document
 from figlang_tasks.scoring.task_file import TaskFile
 
 
 def check_saved_rows(file: PredictionFile, matching: Matching, task_file: TaskFile) -> list[str]:
-    """Sentences about what harness samples say of their rows; empty if all is as today.
-
-    Other files say nothing of their rows, and pass.
+    """Sentences about what a file says of its task and its rows; empty if all is as today.
 
     Raises:
-        RunError: the samples were saved for rows of other data, or for another row.
+        RunError: the answers are to rows of other data, or to other rows.
     """
     data = str(task_file.data_id)
     other_prompts = 0
+    target_of = _target_function(file, task_file)
     for document, prediction in _answered_documents(matching, task_file):
         if prediction.data is not None and prediction.data != data:
             raise RunError(
@@ -36,18 +37,31 @@ def check_saved_rows(file: PredictionFile, matching: Matching, task_file: TaskFi
                 f" {prediction.row_number} of {task_file.name} is {document['id']}: name the task"
                 " of that run with --task"
             )
+        # Where our record names the data, the row is known, and an older version may have had
+        # another form of targets.
+        is_known = prediction.data is not None
+        if prediction.target is not None and target_of is not None and not is_known:
+            _check_target(prediction, document, task_file, target_of)
         if file.task != task_file.name:
-            continue  # A task of others has targets and prompts of its own.
-        if prediction.id is None and prediction.target is not None:
-            _check_target(prediction, document, task_file)
+            continue  # It has prompts of its own.
         is_same_prompt = prediction.prompt in (None, task_file.prompt(document))
         other_prompts += not is_same_prompt
-    if not other_prompts:
-        return []
-    return [
-        f"{other_prompts:,} of {len(file.predictions):,} answers were given to another prompt than"
-        f" {task_file.name} has by default today"
-    ]
+    if matching.key in (ROW_NUMBER, "order"):
+        check_prompts(
+            _answered_documents(matching, task_file),
+            task_file.documents,
+            task_file.name,
+            task_file.prompt,
+        )
+    remarks: list[str] = []
+    if file.task != task_file.name and file.task in files("lmms_eval"):
+        remarks.append(f"the file is of {file.task}, and is scored as {task_file.name}")
+    if other_prompts:
+        remarks.append(
+            f"{other_prompts:,} of {len(file.predictions):,} answers were given to another prompt"
+            f" than {task_file.name} has by default today"
+        )
+    return remarks
 
 
 def _answered_documents(
@@ -59,12 +73,35 @@ def _answered_documents(
             yield task_file.documents[answers.row_index], prediction
 
 
-def _check_target(prediction: Prediction, document: Document, task_file: TaskFile) -> None:
+def _target_function(
+    file: PredictionFile, task_file: TaskFile
+) -> Callable[[Document], object] | None:
+    """What gives the target of a row in the form of the file; None if no form of ours is that.
+
+    A task of others may have the label alone for its target, or a form of its own.
+    """
+    target_of: Callable[[Document], object] = task_file.function("doc_to_target")
+    if file.task in files("lmms_eval") or file.task == task_file.name:
+        return target_of
+    saved_targets = {prediction.target for prediction in file.predictions} - {None}
+    forms: list[Callable[[Document], object]] = [target_of, lambda document: document.get("label")]
+    for form in forms:
+        if saved_targets & {str(form(document)) for document in task_file.documents}:
+            return form
+    return None
+
+
+def _check_target(
+    prediction: Prediction,
+    document: Document,
+    task_file: TaskFile,
+    target_of: Callable[[Document], object],
+) -> None:
     """Raise a `RunError` if a sample was saved with another right answer than its row has.
 
     Samples of ``--predict_only`` have no id, and the number of a row may be that of another split.
     """
-    target = str(task_file.function("doc_to_target")(document))
+    target = str(target_of(document))
     if prediction.target != target:
         raise RunError(
             f"{prediction.location}: its target is {brief(prediction.target)}, but that of row"

@@ -93,6 +93,8 @@ def score_predictions(
         other_tasks=lambda ids: tasks_with_ids(ids, but=task_file.name),
     )
     remarks = [f"rows were found by {matching.key}"]
+    if matching.answers_per_row > 1:
+        remarks.append(f"each row has {matching.answers_per_row} answers, which count as repeats")
     remarks += check_saved_rows(file, matching, task_file)
     samples = judge_predictions(file, matching, task_file)
     if matching.missing:

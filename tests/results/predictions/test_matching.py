@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,9 @@ from PIL import Image
 
 import figlang_tasks
 from figlang_tasks.core.errors import RunError
+from figlang_tasks.results.predictions.matching import match
+from figlang_tasks.results.predictions.prediction import Prediction, PredictionFile
+from figlang_tasks.results.predictions.scored_run import ScoringOptions, score_predictions
 from figlang_tasks.results.task_run import Run
 from figlang_tasks.scoring.task_file import TaskFile
 
@@ -178,3 +182,76 @@ def test_order_counts_only_if_the_user_says_so() -> None:
     assert answered(run) == {row_id: f"A {row}" for row, row_id in enumerate(IRFL_IDS)}
     with pytest.raises(RunError, match=r"has 11 predictions, and .* has 12 rows"):
         figlang_tasks.score(frame[:11], IRFL, in_order=True)
+
+
+# --- what was once scored without a message ---
+
+
+@pytest.mark.parametrize("known", [0, 5])
+def test_unknown_ids_are_not_passed_over_for_row_numbers(known: int) -> None:
+    ids = [*IRFL_IDS[:known], *[f"x{row}" for row in range(known, 12)]]
+    message = refused_table(IRFL, id=ids, index=range(12), output=["A"] * 12)
+    assert f"{12 - known} of 12 predictions are of no row of {IRFL}, by id" in message
+
+
+def test_order_against_the_ids_is_refused() -> None:
+    frame = pd.DataFrame({"id": IRFL_IDS[::-1], "output": ["A"] * 12})
+    with pytest.raises(RunError, match=r"row 0: its id .*-11 is that of row 11 .* --in-order"):
+        figlang_tasks.score(frame, IRFL, in_order=True)
+
+
+def test_a_file_given_twice_is_no_file_of_repeats() -> None:
+    message = refused_table(IRFL, id=IRFL_IDS * 2, output=list("ABCDABCDABCD") * 2)
+    assert "each row has 2 predictions, and those of each row are all equal" in message
+
+
+def predictions_with_prompts(prompts: Sequence[str]) -> PredictionFile:
+    """Answers to the rows of FLUTE by number, with these prompts."""
+    predictions: list[Prediction] = []
+    for row, prompt in enumerate(prompts):
+        predictions.append(
+            Prediction(location=f"row {row}", row_number=row, output="Entails.", prompt=prompt)
+        )
+    return PredictionFile(
+        path=Path("a.json"), form="JSON", content="words", predictions=predictions
+    )
+
+
+def test_prompts_of_another_split_are_refused() -> None:
+    task_file = TaskFile.read(FLUTE)
+    prompts = [task_file.prompt(document) for document in task_file.documents]
+    as_chat = [json.dumps([{"role": "user", "content": prompt}]) for prompt in prompts]
+    for fitting in (prompts, as_chat):
+        score_predictions(predictions_with_prompts(fitting), task_file, ScoringOptions())
+    other_rows = [*prompts[:5], *[f"Does {row} entail {row}?" for row in range(5, 32)]]
+    with pytest.raises(RunError, match=r"row 5: the prompt .* with 27 of 32 prompts: .* split"):
+        score_predictions(predictions_with_prompts(other_rows), task_file, ScoringOptions())
+
+
+@pytest.mark.parametrize("task", [FLUTE, "own_nli", "figlang_mini"])
+def test_targets_of_other_rows_are_refused(task: str) -> None:
+    """A task of the user's may have labels for targets."""
+    task_file = TaskFile.read(FLUTE)
+    target = "label" if task == "own_nli" else "explanation"
+    predictions = [
+        Prediction(
+            location=f"row {row}", row_number=row, output="Entails.", target=document[target]
+        )
+        for row, document in enumerate(task_file.documents[::-1])
+    ]
+    file = PredictionFile(
+        path=Path("a.json"), form="JSON", content="words", predictions=predictions, task=task
+    )
+    with pytest.raises(RunError, match=r"its target is .* saved for another row"):
+        score_predictions(file, task_file, ScoringOptions())
+
+
+def test_a_row_without_a_text_has_an_empty_one() -> None:
+    rows: list[dict[str, Any]] = [{"id": "a", "claim": "Tea"}, {"id": "b", "claim": None}]
+    predictions = [
+        Prediction(location="1", texts={"claim": "Tea"}, output="A"),
+        Prediction(location="2", texts={"claim": ""}, output="B"),
+    ]
+    file = PredictionFile(path=Path("a"), form="CSV", content="words", predictions=predictions)
+    matching = match(file, rows, task_name="t")
+    assert [answers.row_index for answers in matching.answers] == [0, 1]

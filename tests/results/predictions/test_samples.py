@@ -184,7 +184,7 @@ def with_number_twice(sample: Sample) -> Sample:
         # Our record names a row, so the number alone must not find another one.
         (
             with_id_of_other_row,
-            "line 1: this answer is to row 'other-0', but row 0 of .* is vismet-",
+            "76 of 76 predictions are of no row of figlang_mini, by id: other-0, ",
         ),
         (without_number, "line 1: doc_id is None, must be a number"),
         (with_likelihoods, "line 1: its answer is .*, must be a text: does its task compare"),
