@@ -128,7 +128,8 @@ class AnswerJudge:
             ValueError: the label is none of the task.
         """
         task_kind = self.task_kind
-        assert task_kind is not None and task_kind.record_of_label is not None, "needs words"
+        assert task_kind is not None, "the task is not ours"
+        assert task_kind.record_of_label is not None, "the task needs words"
         record = task_kind.record_of_label(document, label, explanation)
         values = task_kind.values(document, record)
         texts = [text for text in (explanation, label) if text is not None]

@@ -133,7 +133,8 @@ class TaskFile:
             document: with its pictures, as `Benchmark.documents` has it.
         """
         if self.config.get("doc_to_messages") is not None:
-            turns: list[ChatTurn] = self.function("doc_to_messages")(document, self.options)
+            doc_to_messages = self.function("doc_to_messages")
+        turns: list[ChatTurn] = doc_to_messages(document, self.options)
             return turns
         # The harness then puts the pictures before the text.
         pictures: list[Image.Image] = []
@@ -252,7 +253,8 @@ def _picture_file_names(documents: datasets.Dataset, column: str) -> list[str | 
     file_names: list[str | None] = []
     pictures = documents.select_columns(column).with_format("arrow")
     for batch in pictures.iter(batch_size=100):
-        file_names += pyarrow.compute.struct_field(batch.column(column), "path").to_pylist()
+        paths = pyarrow.compute.struct_field(batch.column(column), "path")
+        file_names += paths.to_pylist()
     return file_names
 
 
