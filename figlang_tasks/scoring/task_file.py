@@ -134,7 +134,7 @@ class TaskFile:
         """
         if self.config.get("doc_to_messages") is not None:
             doc_to_messages = self.function("doc_to_messages")
-        turns: list[ChatTurn] = doc_to_messages(document, self.options)
+            turns: list[ChatTurn] = doc_to_messages(document, self.options)
             return turns
         # The harness then puts the pictures before the text.
         pictures: list[Image.Image] = []
