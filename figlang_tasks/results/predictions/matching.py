@@ -192,7 +192,9 @@ def _possible_keys(file: PredictionFile, documents: Sequence[Row]) -> list[_Key]
 def _has_other_ids(file: PredictionFile) -> bool:
     """Whether some ids of a file are no whole numbers, and so cannot be numbers of rows."""
     return any(
-        prediction.id is not None and _id_as_number(prediction) is None
+        prediction.id is not None
+        and _id_as_number(prediction) is None
+        and prediction.id != f"id{prediction.row_number}"  # as HELM writes numbers
         for prediction in file.predictions
     )
 
