@@ -20,10 +20,11 @@ from figlang_tasks.core import hub, images, row_files, task_files
 from figlang_tasks.core.benchmark import names, names_with, parse_request
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.optional_modules import FineTuning
-from figlang_tasks.core.prompting import ChatTurn, user_turn
+from figlang_tasks.core.prompting import ChatTurn
 from figlang_tasks.core.record import Row
 from figlang_tasks.core.task_files import TaskConfig
 from figlang_tasks.core.text import folded
+from figlang_tasks.scoring.task_file import TaskFile
 
 Split: TypeAlias = Literal["train", "validation"]
 Form: TypeAlias = Literal["messages", "sharegpt"]
@@ -292,21 +293,10 @@ class TrainingTask:
         return ""
 
     def turns(self, doc: Row) -> list[ChatTurn]:
-        """The prompt of a row as turns of a chat.
-
-        A task file without ``doc_to_messages`` has one turn, the pictures before the text, as the
-        harness makes it.
-        """
-        options = self.config.get("lmms_eval_specific_kwargs") or {}
-        # A task file has options for all models under "default", or no such key.
-        options = options.get("default", options)
-        if self.config.get("doc_to_messages"):
-            turns: list[ChatTurn] = self.call("doc_to_messages", doc, options)
-            return turns
-        pictures = []
-        if self.config.get("doc_to_visual"):
-            pictures = self.call("doc_to_visual", doc, options)
-        return [user_turn(pictures, self.call("doc_to_text", doc, options))]
+        """The prompt of a row as turns of a chat, as the harness sends it."""
+        kind = self.benchmark.task_for(self.request)
+        task_file = TaskFile(self.name, self.config, self.benchmark, self.request, kind)
+        return task_file.messages(doc)
 
     def example(self, doc: Row, folder: Path) -> Example:
         """The row as an example; its pictures are written to ``images`` in the folder.

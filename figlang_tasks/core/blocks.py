@@ -205,6 +205,17 @@ def _set_options(task: Any, options: Mapping[str, Any]) -> None:
     task.config.lmms_eval_specific_kwargs = options
 
 
+def options_for_words(config: TaskConfig) -> dict[str, Any]:
+    """The options that a model which answers in words gets, whatever its class."""
+    options = dict(config.get(OPTIONS) or {})
+    for_every_model = options.pop(DEFAULT, None) or {}
+    # Blocks for some models alone are mappings too, and no option is one.
+    outside_of_blocks = {
+        name: option for name, option in options.items() if not isinstance(option, Mapping)
+    }
+    return {**outside_of_blocks, **for_every_model}
+
+
 def options_by_block(config: TaskConfig) -> list[dict[str, Any]]:
     """The options that models may get from a task file: one dict for each block, and for none.
 

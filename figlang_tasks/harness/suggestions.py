@@ -7,7 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from figlang_tasks.core import hub, task_files
 from figlang_tasks.core.benchmark import parse_request
-from figlang_tasks.core.blocks import DEFAULT, OPTIONS, SETTINGS, options_by_block
+from figlang_tasks.core.blocks import (
+    DEFAULT,
+    SETTINGS,
+    options_by_block,
+    options_for_words,
+)
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.task_files import TaskConfig
 from figlang_tasks.harness.task_index import tasks_dir
@@ -67,10 +72,8 @@ def tasks_without_pictures(tasks: Iterable[TaskConfig]) -> list[str]:
 def shows_pictures(config: TaskConfig) -> bool:
     """Whether the first document of a task has a picture in its prompt."""
     benchmark, request = parse_request(config["dataset_name"])
-    block_options = config.get(OPTIONS) or {}
-    options = {**block_options, **block_options.get(DEFAULT, {})}
     document = benchmark.documents(request)[0]
-    return bool(config["doc_to_visual"](document, options))
+    return bool(config["doc_to_visual"](document, options_for_words(config)))
 
 
 def _of_same_benchmarks(tasks: Iterable[TaskConfig]) -> Iterator[TaskConfig]:

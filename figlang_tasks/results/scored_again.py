@@ -12,6 +12,7 @@ from figlang_tasks.results.judged_again import judge_again
 from figlang_tasks.results.task_run import Run, TaskRun
 from figlang_tasks.results.writing import ChangedTask
 from figlang_tasks.scoring import evaluate
+from figlang_tasks.scoring.explanations import signature_without_scores
 from figlang_tasks.scoring.readings import readings_metadata
 from figlang_tasks.scoring.repeats import evaluate_repeats
 
@@ -108,8 +109,7 @@ def _metadata_of_scores(saved_task: TaskRun, task: TaskRun) -> Mapping[str, Any]
     has_lost_scores = saved_task.scorer is not None and task.scorer is None
     if not has_lost_scores or task.kind.scheme is None:
         return {}
-    label_metric = task.kind.scheme.label_metric
     return {
-        "explanation_scorer": f"none ({label_metric} counts labels alone)",
+        "explanation_scorer": signature_without_scores(task.kind.scheme),
         "explanation_kernel": None,
     }

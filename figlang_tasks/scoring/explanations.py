@@ -229,14 +229,18 @@ def score(
     if pairs and name != OFF:
         scores = _scores_or_failure(name, sorted(pairs), scheme)
     if scores is None:
-        signature = f"none ({scheme.label_metric} counts labels alone)"
-        scores = PairScores(signature, kernel="", details={})
+        scores = PairScores(signature_without_scores(scheme), kernel="", details={})
     # Only the task's own option changes what the task asks for. With $FIGLANG_SCORER=off it asks
     # for explanations, which have no scores.
     asks_for_labels_alone = scorer_option in (OFF, False)
     scored = Scored(name, asks_for_labels_alone, scores, scheme)
     scored.add_to(records)
     return scored
+
+
+def signature_without_scores(scheme: explained.Scheme) -> str:
+    """What results have as the signature of the scorer where explanations have no scores."""
+    return f"none ({scheme.label_metric} counts labels alone)"
 
 
 def _scores_or_failure(

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from figlang_tasks.core import task_files
 from figlang_tasks.core.benchmark import PACKAGE, Benchmark, parse_request
-from figlang_tasks.core.blocks import DEFAULT, OPTIONS, SETTINGS
+from figlang_tasks.core.blocks import DEFAULT, OPTIONS, SETTINGS, options_for_words
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.prompting import ChatTurn, user_turn
@@ -80,13 +80,7 @@ class TaskFile:
     @property
     def options(self) -> dict[str, Any]:
         """The options that a model which answers in words gets, whatever its class."""
-        options = dict(self.config.get(OPTIONS) or {})
-        for_every_model = options.pop(DEFAULT, None) or {}
-        # Blocks for some models alone are mappings too, and no option is one.
-        outside_of_blocks = {
-            name: option for name, option in options.items() if not isinstance(option, dict)
-        }
-        return {**outside_of_blocks, **for_every_model}
+        return options_for_words(self.config)
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -282,7 +282,7 @@ def _prediction(location: str, cells: Cells, columns: _Columns) -> Prediction:
     return Prediction(
         location=location,
         id=_id(cells, columns.id),
-        row_number=_row_number(location, cells, columns.row_number),
+        row_number=_row_number(cells, columns.row_number),
         texts=texts,
         output=_text(location, cells, columns.output),
         label=_text(location, cells, columns.label),
@@ -311,7 +311,7 @@ def _id(cells: Cells, column: str | None) -> str | None:
     return str(cell).strip() or None
 
 
-def _row_number(location: str, cells: Cells, column: str | None) -> int | None:
+def _row_number(cells: Cells, column: str | None) -> int | None:
     """The number of the benchmark's row that is answered; None if the table has no such column."""
     if column is None:
         return None

@@ -36,9 +36,6 @@ _OWN_ID_COLUMNS = ("source_id", "codalab_id")
 _PICTURE_COLUMNS = ("image", "picture", "path", "image_path", "img", "file", "filename")
 """Columns of files that may name the picture of a row."""
 
-_LEAST_TEXTS = 1
-"""How many texts of a row a file must have to find rows by them."""
-
 
 class MatchedAnswers(NamedTuple):
     """The predictions for one row.
@@ -234,7 +231,7 @@ def _text_key(file: PredictionFile, documents: Sequence[Row]) -> _Key | None:
             if all(column in prediction.texts for prediction in file.predictions):
                 picture_column = column
                 break
-    if len(shared_columns) + (picture_column is not None) < _LEAST_TEXTS:
+    if not shared_columns and picture_column is None:
         return None
 
     def of_prediction(prediction: Prediction) -> object:

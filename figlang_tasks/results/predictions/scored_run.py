@@ -26,7 +26,7 @@ from figlang_tasks.results.results_file import partial_reason
 from figlang_tasks.results.task_run import Run, TaskRun
 from figlang_tasks.results.writing import harness_row, samples_content
 from figlang_tasks.scoring import Estimates, evaluate, to_json
-from figlang_tasks.scoring.explanations import OFF
+from figlang_tasks.scoring.explanations import OFF, signature_without_scores
 from figlang_tasks.scoring.repeats import evaluate_repeats
 from figlang_tasks.scoring.task_evaluation import metadata_of_records
 from figlang_tasks.scoring.task_file import TaskFile
@@ -111,8 +111,7 @@ def score_predictions(
         if scorer is None:
             remarks.append(reason)
             assert task.kind.scheme is not None, "a task with explanations has one"
-            label_metric = task.kind.scheme.label_metric
-            metadata["explanation_scorer"] = f"none ({label_metric} counts labels alone)"
+            metadata["explanation_scorer"] = signature_without_scores(task.kind.scheme)
         else:
             task, scorer_metadata = score_explanations(task, scorer)
             metadata.update(scorer_metadata)

@@ -16,7 +16,7 @@ from figlang_tasks.results.predictions.columns import (
     may_hold_predictions,
     predictions_of_table,
 )
-from figlang_tasks.results.predictions.json_fields import check_unique
+from figlang_tasks.results.predictions.json_fields import MOST_BYTES, check_unique
 from figlang_tasks.results.predictions.prediction import ColumnNames, PredictionFile
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ FORM_BY_SUFFIX = {
 }
 """The names of the tables that are read, by the ending of the file."""
 
-MOST_BYTES_OF_A_TABLE = 1024 * files.MEBIBYTE
+MOST_BYTES_OF_A_TABLE = MOST_BYTES
 """The limit for a table: 100,000 answers of 10,000 characters."""
 _MOST_UNPACKED_BYTES = 256 * files.MEBIBYTE
 """The limit for the files in an Excel file, unpacked: a small file may unpack to any size."""
