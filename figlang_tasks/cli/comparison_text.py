@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from figlang_tasks.cli.compared_task import ComparedRun, ComparedTask
 from figlang_tasks.core.text import alignment, latex, printable
-from figlang_tasks.report.difference import ALPHA, count_tests
 from figlang_tasks.report.run_warnings import contradiction_warnings, run_warnings
 from figlang_tasks.report.verdict import verdicts
 from figlang_tasks.results import tables
 from figlang_tasks.results.comparison import Difference
+from figlang_tasks.results.groups import ALPHA, count_tests
 from figlang_tasks.results.task_run import Run
 
 if TYPE_CHECKING:

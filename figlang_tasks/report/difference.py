@@ -1,45 +1,19 @@
-"""Whether a difference between two runs is significant, and its numbers as texts for people."""
+"""The numbers of a difference between two runs, as texts for people."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 from figlang_tasks.results import measures
 from figlang_tasks.results.comparison import Difference
+from figlang_tasks.results.groups import significance
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Significance: TypeAlias = Literal["better", "worse"]
-"""How the candidate of a significant difference compares with the baseline."""
-
-ALPHA = 0.05
-"""A difference is significant if its p, adjusted for all tests, is below this level."""
-
 _SMALLEST_P = 0.00005
 """The smallest p that is not 0 in four digits."""
-
-
-def significance(difference: Difference) -> Significance | None:
-    """Whether the candidate is significantly better or worse than the baseline; None if neither.
-
-    A difference without a test is not significant.
-    """
-    if difference.p_holm is None or difference.p_holm >= ALPHA:
-        return None
-    is_higher = difference.difference > 0
-    if is_higher == measures.measure_of(difference.metric).higher_is_better:
-        return "better"
-    return "worse"
-
-
-def count_tests(differences: Sequence[Difference]) -> int:
-    """How many of the differences were tested; those without a p were not."""
-    return sum(difference.p is not None for difference in differences)
-
-
-# --- texts ---
 
 
 def difference_text(difference: Difference) -> str:

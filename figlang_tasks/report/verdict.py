@@ -10,16 +10,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from figlang_tasks.core.text import printable
-from figlang_tasks.report.difference import (
-    ALPHA,
-    count_tests,
-    difference_text,
-    p_text,
-    rows_text,
-    significance,
-)
+from figlang_tasks.report.difference import difference_text, p_text, rows_text
 from figlang_tasks.results import measures
 from figlang_tasks.results.comparison import Difference, adjust_p_values, compare
+from figlang_tasks.results.groups import (
+    ALPHA,
+    count_tests,
+    indistinguishable_groups,
+    significance,
+)
 from figlang_tasks.results.task_run import Run
 from figlang_tasks.scoring import OVERALL
 
@@ -142,7 +141,7 @@ def _ranking_text(differences: Sequence[Difference], tests: int) -> str:
     ranked_values: list[str] = []
     for run in ranking:
         ranked_values.append(f"{run} {measures.value_text(metric, values[run])}")
-    groups = _indistinguishable_groups(ranking, differences)
+    groups = [group for group in indistinguishable_groups(ranking, differences) if len(group) > 1]
     adjusted = f"adjusted for {tests} tests"
     if groups:
         group_texts = "; ".join(", ".join(group) for group in groups)
@@ -151,53 +150,6 @@ def _ranking_text(differences: Sequence[Difference], tests: int) -> str:
         conclusion = f"All differ (p < {ALPHA}, {adjusted})"
     metric_text = measures.name_text(differences[0].name)
     return f"Ranking on {task} by {metric_text}: {'; '.join(ranked_values)}. {conclusion}"
-
-
-def _indistinguishable_groups(
-    ranking: Sequence[str], differences: Sequence[Difference]
-) -> list[list[str]]:
-    """Find the largest groups of runs of which no two differ significantly, best group first.
-
-    A run may be in several groups. The method is insert and absorb (Piepho 2004, "An Algorithm for
-    a Letter-Based Representation of All-Pairwise Comparisons", JCGS 13(2)).
-
-    Args:
-        ranking: the names of the runs, best first; those in a group have the same order.
-        differences: one for each pair of runs.
-    """
-    groups = [frozenset(ranking)]
-    for difference in differences:
-        if significance(difference):
-            groups = _split(groups, *difference.pair)
-    ranked_groups = []
-    for group in groups:
-        if len(group) > 1:
-            ranked_groups.append([run for run in ranking if run in group])
-    # By the positions of their runs in the ranking: first the group with the best run.
-    return sorted(ranked_groups, key=lambda group: [ranking.index(run) for run in group])
-
-
-def _split(groups: Sequence[frozenset[str]], run: str, other: str) -> list[frozenset[str]]:
-    """The groups after each that holds both of two runs, which differ significantly, is split.
-
-    Such a group becomes two, each without one of the runs; the others stay. Groups that lie within
-    a larger one are left out.
-    """
-    split: list[frozenset[str]] = []
-    for group in groups:
-        if run in group and other in group:
-            split += [group - {run}, group - {other}]
-        else:
-            split.append(group)
-    largest: list[frozenset[str]] = []
-    for group in dict.fromkeys(split):
-        if not _is_part_of_another(group, split):
-            largest.append(group)
-    return largest
-
-
-def _is_part_of_another(group: frozenset[str], groups: Sequence[frozenset[str]]) -> bool:
-    return any(group < larger for larger in groups)
 
 
 # --- two runs ---

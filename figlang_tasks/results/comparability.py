@@ -154,7 +154,7 @@ def check_comparable(
         check_same_rows(task, baseline.label, baseline.run, candidate.label, candidate.run)
         # Runs that are compared across tasks have other prompts and versions by design.
         if baseline.run.task == candidate.run.task:
-            _check_same_version(task, baseline, candidate)
+            check_same_version(task, baseline.label, baseline.run, candidate.label, candidate.run)
             _warn_of_other_prompts(task, baseline, candidate)
 
 
@@ -206,17 +206,23 @@ def _rows_with_units(run: TaskRun) -> set[tuple[str, str]]:
     return {(record["id"], unit_of(record)) for record in run.records}
 
 
-def _check_same_version(task: str, baseline: _LabelledRun, candidate: _LabelledRun) -> None:
+def check_same_version(
+    task: str, name: str, run: TaskRun, other_name: str, other_run: TaskRun
+) -> None:
     """Raise a `ComparisonError` if the main numbers of two task versions differ: 1 and 2.
 
     The main number of the version ``2-1`` is 2. Of an unknown version nothing is checked.
+
+    Args:
+        task: begins the message.
+        name, other_name: how the message calls the runs.
     """
-    versions = [baseline.run.version, candidate.run.version]
+    versions = [run.version, other_run.version]
     main_numbers = {version.partition("-")[0] for version in versions if version is not None}
     if len(main_numbers) > 1:
         raise ComparisonError(
-            f"{task}: {baseline.label} is of task version {baseline.run.version},"
-            f" {candidate.label} of {candidate.run.version}, whose scores are not comparable:"
+            f"{task}: {name} is of task version {run.version}, {other_name} of"
+            f" {other_run.version}, whose scores are not comparable:"
             f" {SCORE_AGAIN}"
         )
 

@@ -10,6 +10,7 @@ import sys
 import time
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 import warm
@@ -84,8 +85,28 @@ def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
-def content_by_name(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+def content_by_name(folder: Path) -> dict[str, Any]:
+    """The JSON values in each file of a folder, by the name of the file."""
+    contents = {}
+    for path in folder.iterdir():
+        lines = path.read_text().splitlines() if path.suffix == ".jsonl" else [path.read_text()]
+        contents[path.name] = [json.loads(line) for line in lines]
+    return contents
+
+
+def with_approximate_numbers(value: Any) -> Any:
+    """The same JSON value, with numbers that equal those that differ in the last digits.
+
+    After a kill the rows that are left form other batches, and the last digits of a score depend
+    on its batch.
+    """
+    if isinstance(value, dict):
+        return {key: with_approximate_numbers(member) for key, member in value.items()}
+    if isinstance(value, list):
+        return [with_approximate_numbers(member) for member in value]
+    if isinstance(value, float):
+        return pytest.approx(value, rel=1e-4, abs=1e-5, nan_ok=True)
+    return value
 
 
 @pytest.mark.slow
@@ -117,6 +138,7 @@ def test_a_killed_command_goes_on_where_it_was(
     assert len(scores_at_the_end) == ROWS
     assert scores_at_the_kill.items() <= scores_at_the_end.items(), "nothing was stored again"
     assert names(killed_run) == {"many.jsonl", "many_scored"}
+    assert names(killed_run / "many_scored") == {"samples_many.jsonl", "results.json"}
     written = content_by_name(killed_run / "many_scored")
-    assert written == content_by_name(whole_run / "many_scored")
-    assert written.keys() == {"samples_many.jsonl", "results.json"}
+    expected = content_by_name(whole_run / "many_scored")
+    assert written == with_approximate_numbers(expected)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from figlang_tasks.report.charts.chart import Chart
 from figlang_tasks.report.charts.figure import COLOURS, HALF_WIDTH, MUTED, PHONE_WIDTH, unwrap
 from figlang_tasks.report.charts.rows import Mark, Row, RowPanels, draw_rows
-from figlang_tasks.report.difference import Significance
+from figlang_tasks.results.groups import Significance
 from figlang_tasks.scoring import Estimate
 
 MINUS = "\N{MINUS SIGN}"

@@ -13,12 +13,7 @@ from figlang_tasks.report.charts import Chart, difference_row, forest_plot
 from figlang_tasks.report.charts.figure import wrap
 from figlang_tasks.report.charts.forest import MINUS
 from figlang_tasks.report.charts.rows import Row
-from figlang_tasks.report.difference import (
-    ALPHA,
-    count_tests,
-    p_text,
-    significance,
-)
+from figlang_tasks.report.difference import p_text
 from figlang_tasks.report.sections.layout import Section
 from figlang_tasks.report.sections.task_results import (
     TaskResults,
@@ -30,6 +25,7 @@ from figlang_tasks.report.sections.task_results import (
 from figlang_tasks.results import comparison, measures
 from figlang_tasks.results.comparability import ComparisonError
 from figlang_tasks.results.comparison import Difference
+from figlang_tasks.results.groups import ALPHA, count_tests, significance
 from figlang_tasks.results.task_run import Run
 
 _LABEL_WIDTH = 28  # characters
