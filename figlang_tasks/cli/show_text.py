@@ -48,7 +48,7 @@ def _heading(view: TaskView, choice: RowChoice) -> str:
     rows = "1 row" if view["rows"] == 1 else f"{view['rows']} rows"
     heading = f"{view['task']}: {rows}"
     if choice.wrong:
-        heading = f"{view['task']}: {view['matching']} of {rows}: wrong (right: {view['right']})"
+        heading = f"{view['task']}: {view['matching']} of {rows}: wrong. Right: {view['right']}"
     elif choice.unread:
         heading = f"{view['task']}: {view['matching']} of {rows}: not read"
     elif choice.row_id is not None:
@@ -127,7 +127,7 @@ def _reading_text(answer: AnswerView) -> str:
 
 def _score_text(answer: AnswerView) -> str:
     """Whether an answer is right, if anything decides it, and its scores: ``right: acc 1``."""
-    scores = ", ".join(f"{name} {score:.4g}" for name, score in answer["scores"].items())
+    scores = "; ".join(f"{name} {score:.4g}" for name, score in answer["scores"].items())
     if answer["right"] is None:
         return scores
     judgement = "right" if answer["right"] else "wrong"

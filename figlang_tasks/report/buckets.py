@@ -45,8 +45,8 @@ class TaskBuckets(NamedTuple):
 def sort_into_buckets(runs: Sequence[Run]) -> list[TaskBuckets]:
     """The buckets of each task that two runs share; [] for more or fewer runs.
 
-    A task without a row in any bucket is left out, and so is one whose rows have other texts in
-    the two runs. Of several answers to a row the first one counts.
+    A task is left out if nothing decides its answers, or if its rows have other texts in the two
+    runs. Of several answers to a row the first one counts.
     """
     if len(runs) != 2:
         return []
@@ -73,13 +73,19 @@ def _sort_rows(baseline: TaskRun, candidate: TaskRun) -> TaskBuckets:
     correctness = Correctness.of_task(baseline)
     candidate_answers = answers_by_row(candidate)
     bucket_by_row: dict[str, Bucket] = {}
+    has_undecided = False
     for row, answers in answers_by_row(baseline).items():
         if row not in candidate_answers:
             continue
         was_right = correctness.is_right(baseline, answers[0])
         is_right = correctness.is_right(candidate, candidate_answers[row][0])
-        if was_right is not None and is_right is not None:
+        if was_right is None or is_right is None:
+            has_undecided = True
+        else:
             bucket_by_row[row] = _bucket(was_right, is_right)
+    # Of boxes or free words, unread answers alone are wrong, and no answer is right.
+    if has_undecided and set(bucket_by_row.values()) == {"both wrong"}:
+        bucket_by_row = {}
     return TaskBuckets(baseline.task, correctness.meaning, bucket_by_row)
 
 

@@ -47,7 +47,8 @@ class Correctness:
             return f"an answer that {self.headline.name} counts"
         if self.has_label:
             return "the right label, whatever the score of its explanation"
-        return f"an answer that its card marks ✓ right ({self.headline.name} judges no row alone)"
+        name = self.headline.name
+        return f"an answer that its card marks as right ({name} does not judge single rows)"
 
     def is_right(self, task: TaskRun, samples: Sequence[Sample]) -> bool | None:
         """Whether an answer is right; None where nothing decides it.

@@ -63,7 +63,7 @@ def test_a_card_has_the_row_and_the_answer(run: Path, documents: list[dict[str, 
     assert f"answer {unwrapped(row['explanation'])} LABEL: {row['label']} read as" in card
     assert f"read as {row['label']} (read, rule marker-" in card
     assert f"gold label: {row['label']} reference {unwrapped(row['explanation'])}" in card
-    assert "score right: acc 1, explanation score 0.03, bertscore 0.03" in card
+    assert "score right: acc 1; explanation score 0.03; bertscore 0.03" in card
 
 
 def test_wrong_rows_are_those_whose_label_is_wrong(
@@ -76,7 +76,7 @@ def test_wrong_rows_are_those_whose_label_is_wrong(
         if is_wrong_label or number % 3 == 2:
             wrong.append(row["id"])
     assert shown_ids(run, "--wrong") == wrong
-    heading = f"figlang_mini: {len(wrong)} of {ROWS} rows: wrong (right: the right label, whatever"
+    heading = f"figlang_mini: {len(wrong)} of {ROWS} rows: wrong. Right: the right label, whatever"
     assert unwrapped(done(run, "--wrong", "--task", "figlang_mini")).startswith(heading)
 
 

@@ -24,6 +24,7 @@ LABELS = "figlang_mini"
 CHOICES = "figlang_mini_irfl_match_idiom"
 RANKINGS = "figlang_mini_irfl_retrieve_metaphor"
 CAPTIONS = "figlang_mini_metaclue_caption"
+BOXES = "figlang_mini_metaclue_localize"
 TASKS = (LABELS, CHOICES, RANKINGS, CAPTIONS)
 
 BUCKET = {
@@ -122,7 +123,7 @@ def test_what_is_right_is_said(runs: list[Run]) -> None:
     meanings = {buckets.task: buckets.right for buckets in sort_into_buckets(runs)}
     assert meanings[LABELS] == "the right label, whatever the score of its explanation"
     assert meanings[CHOICES] == "an answer that acc counts"
-    assert "its card marks ✓ right" in meanings[RANKINGS]
+    assert "its card marks as right (p@k does not" in meanings[RANKINGS]
     assert meanings[CAPTIONS] == "an answer that em counts"
 
 
@@ -154,6 +155,14 @@ def test_without_samples_there_are_counts_but_no_links(runs: list[Run]) -> None:
     html = html_of(runs, max_cards=0)
     assert "<th>both wrong</th>" in html
     assert ":both-wrong" not in html.partition("<script")[0]
+
+
+def test_answers_that_no_comparison_decides_have_none(tmp_path: Path) -> None:
+    samples = sample_lines(BOXES, 6)
+    paths = [write_run(tmp_path / name, {BOXES: samples}) for name in "ab"]
+    runs = [read(str(path)) for path in paths]
+    assert len(runs[0].tasks[BOXES].records) == 6
+    assert sort_into_buckets(runs) == []
 
 
 def test_there_are_none_unless_two_runs_have_the_same_rows(
