@@ -27,6 +27,7 @@ from figlang_tasks.core.card import Card
 from figlang_tasks.core.redaction import redacted
 from figlang_tasks.core.text import without_paths
 from figlang_tasks.report import gallery
+from figlang_tasks.report.buckets import BUCKETS, sort_into_buckets
 from figlang_tasks.report.run_warnings import contradiction_warnings
 from figlang_tasks.results import provenance
 from figlang_tasks.results.task_run import Run
@@ -86,10 +87,12 @@ def build(
     """
     from figlang_tasks.report import sections
 
+    buckets = sort_into_buckets(runs)
     # The gallery raises an error for a damaged row, so it comes before the comparisons in the
     # sections, which take time.
-    cards_and_pictures = gallery.build(runs, with_pictures, max_cards)
-    return render(runs, sections.build(runs), cards_and_pictures, title, command)
+    cards_and_pictures = gallery.build(runs, with_pictures, max_cards, buckets)
+    groups = sections.build(runs, buckets)
+    return render(runs, groups, cards_and_pictures, title, command)
 
 
 def render(
@@ -128,6 +131,7 @@ def render(
             "runs": run_names,
             "cards": _without_nan(cards_and_pictures.cards),
             "pictures": pictures,
+            "buckets": BUCKETS,
             "statuses": {"unread": UNREAD, "withoutWords": WITHOUT_WORDS},
         },
         provenance=[_provenance(run) for run in runs],
