@@ -41,9 +41,18 @@ def new_folder(folder: Path) -> Iterator[Path]:
                 shutil.rmtree(partial_folder, ignore_errors=True)
                 raise
     except OSError as error:
-        # The error of a full disk names no file, and the message to the user needs one.
-        error.filename = error.filename or str(folder)
+        _name_target(error, partial_folder, folder)
         raise
+
+
+def _name_target(error: OSError, temporary: Path, target: Path) -> None:
+    """Let an error of writing name what was to be written, as the message to the user needs it.
+
+    The error of a full disk names no file, and others name the temporary path.
+    """
+    if error.filename is None or Path(error.filename).is_relative_to(temporary):
+        error.filename = str(target)
+        error.filename2 = None  # of a renaming
 
 
 @contextmanager
@@ -107,6 +116,5 @@ def new_file(path: Path) -> Iterator[TextIO]:
         finally:
             temporary.unlink(missing_ok=True)
     except OSError as error:
-        # The error of a full disk names no file, and the message to the user needs one.
-        error.filename = error.filename or str(path)
+        _name_target(error, temporary, path)
         raise
