@@ -68,8 +68,9 @@ class Command:
     @cached_property
     def user_task_files(self) -> list[Path]:
         """The user's task files that the harness reads: those named, and those in folders."""
-        folders = [folder for folder in self.include_folders if os.path.isdir(folder)]
-        files = [file for folder in folders for file in yaml_files(Path(folder))]
+        files: list[Path] = []
+        for folder in self.include_folders:
+            files += yaml_files(Path(folder))
         selection = self.options.tasks or ""
         if os.path.isdir(selection):
             files += sorted(Path(selection).glob("*.yaml"))
