@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import typer
@@ -55,6 +57,15 @@ def next_report_line(run: Path) -> str:
 
 
 # --- where a command writes ---
+
+
+@contextmanager
+def saying_new_folder(output: Path) -> Iterator[None]:
+    """Say at the end of a block that the folder of a file was made, if it did not exist before."""
+    is_new = not output.absolute().parent.exists()
+    yield
+    if is_new:
+        say(f"new folder: {output.parent}")
 
 
 def folder_beside(run: Path, suffix: str) -> Path:

@@ -25,6 +25,10 @@ ALL_TASKS = "`figlang tasks '*'` lists ours, `lmms_eval tasks list` all of them"
 """The remedy of messages about a task that does not exist."""
 
 
+class NoTaskFile(FigLangError):
+    """A file with other content than a task, or with a sign that only the harness knows."""
+
+
 # The loader in C is much faster, but PyYAML may be installed without it.
 class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
     """Reads a task file; a function in it (``!function utils.doc_to_text``) becomes its name."""
@@ -85,21 +89,35 @@ def _read(path: Path, including: tuple[Path, ...]) -> dict[str, Any]:
         raise FigLangError(f"{path}: its include must be the path of a file, or a list of paths")
     merged: dict[str, Any] = {}
     for name in reversed(included_names):
-        merged |= _read((path.parent / name).resolve(), (*including, path))
+        merged |= _read(_included_file(path, name), (*including, path))
     return merged | config
+
+
+def _included_file(path: Path, name: str) -> Path:
+    """The file that a task file includes: beside it, or in the folder where the command runs.
+
+    Raises:
+        FigLangError: there is none.
+    """
+    for candidate in (path.parent / name, Path(name)):
+        if candidate.is_file():
+            return candidate.resolve()
+    raise FigLangError(f"{path} includes {name}, and there is no such file: correct its `include`")
 
 
 def _content(path: Path) -> dict[str, Any]:
     """The content of a task file without what it includes."""
     try:
         config = yaml.load(path.read_bytes(), Loader=Loader)  # noqa: S506  (a SafeLoader, above)
+    except yaml.constructor.ConstructorError as error:
+        raise NoTaskFile(f"{path} is not valid YAML: {' '.join(str(error).split())}") from error
     except OSError as error:
         raise FigLangError(f"{path} cannot be read: {error.strerror}") from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         reason = " ".join(str(error).split())
         raise FigLangError(f"{path} is not valid YAML: {reason}") from error
     if not isinstance(config, dict):
-        raise FigLangError(
+        raise NoTaskFile(
             f"{path} is no task file: it must have keys with values, such as `task: name`"
         )
     return config

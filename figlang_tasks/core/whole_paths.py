@@ -12,6 +12,7 @@ from typing import TextIO
 
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.files import PARTIAL, check_is_free
+from figlang_tasks.metrics.files import made_folder
 
 
 @contextmanager
@@ -26,24 +27,34 @@ def new_folder(folder: Path) -> Iterator[Path]:
     check_is_free(folder)
     partial_folder = folder.with_name(f".{folder.name}{PARTIAL}")
     try:
-        partial_folder.mkdir(parents=True, exist_ok=True)
-        with _locked(partial_folder, folder):
-            try:
-                # Another process may have finished before this one got the lock.
-                check_is_free(folder)
-                for leftover in partial_folder.iterdir():  # from a process that was killed
-                    _remove(leftover)
-                yield partial_folder
-                check_is_free(folder)
-                partial_folder.replace(folder)
-            except BaseException:
-                # This runs while the lock is held; later the folder might be another process's.
-                shutil.rmtree(partial_folder, ignore_errors=True)
-                raise
+        with made_folder(folder.parent):
+            partial_folder.mkdir(exist_ok=True)
+            with _locked(partial_folder, folder):
+                try:
+                    # Another process may have finished before this one got the lock.
+                    check_is_free(folder)
+                    for leftover in partial_folder.iterdir():  # from a process that was killed
+                        _remove(leftover)
+                    yield partial_folder
+                    check_is_free(folder)
+                    partial_folder.replace(folder)
+                except BaseException:
+                    # This runs while the lock is held; later the folder might be another's.
+                    shutil.rmtree(partial_folder, ignore_errors=True)
+                    raise
     except OSError as error:
-        # The error of a full disk names no file, and the message to the user needs one.
-        error.filename = error.filename or str(folder)
+        _name_target(error, partial_folder, folder)
         raise
+
+
+def _name_target(error: OSError, temporary: Path, target: Path) -> None:
+    """Let an error of writing name what was to be written, as the message to the user needs it.
+
+    The error of a full disk names no file, and others name the temporary path.
+    """
+    if error.filename is None or Path(str(error.filename)).is_relative_to(temporary):
+        error.filename = str(target)
+        error.filename2 = None  # of a renaming
 
 
 @contextmanager
@@ -98,15 +109,14 @@ def new_file(path: Path) -> Iterator[TextIO]:
     check_is_free(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with temporary.open("w", encoding="utf-8", newline="\n") as file:
-                yield file
-            check_is_free(path)
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        with made_folder(path.parent):
+            try:
+                with temporary.open("w", encoding="utf-8", newline="\n") as file:
+                    yield file
+                check_is_free(path)
+                temporary.replace(path)
+            finally:
+                temporary.unlink(missing_ok=True)
     except OSError as error:
-        # The error of a full disk names no file, and the message to the user needs one.
-        error.filename = error.filename or str(path)
+        _name_target(error, temporary, path)
         raise
