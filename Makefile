@@ -2,7 +2,8 @@
 
 PYTHON ?= python3
 VENV ?= .venv
-# uv takes a quarter of pip's time, but ignores pip's settings.
+# uv takes a quarter of pip's time, but ignores pip's settings. It compiles no bytecode here: --compile-bytecode takes 105 s
+# of processor time for 25,000 files, and saves 30 in the demo and the next three commands, which use a fifth of them.
 INSTALLER ?= uv
 PACKAGES ?=
 TEST_WORKERS ?= 2
