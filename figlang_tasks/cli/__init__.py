@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import typer
-
 from figlang_tasks.core.errors import FigLangError, remedy_of_writing
 from figlang_tasks.core.text import printable, printable_lines
 
@@ -18,11 +16,15 @@ from figlang_tasks.core.text import printable, printable_lines
 
 def say(text: object, err: bool = False) -> None:
     """Print a text without characters that steer a terminal, to standard error if `err` is set."""
+    import typer  # Not above: the command lmms_eval, which imports this package, needs no typer.
+
     typer.echo(printable_lines(text), err=err)
 
 
 def say_json(content: object) -> None:
     """Print an object as JSON, in ASCII."""
+    import typer
+
     typer.echo(json.dumps(content, indent=2))
 
 

@@ -22,6 +22,12 @@ _PublishedRow: TypeAlias = tuple[str, Mapping[str, published.PublishedFigure]]
 _MOST_COLUMNS = 6
 """A wider table of a group shows the main metrics of its tasks alone."""
 
+_ROWS_OF_A_LIMIT = (
+    "rows in the order of the task, not a random sample. They may all be of one source: do not take"
+    " these scores for those of the whole task"
+)
+"""What a run with a limit has evaluated."""
+
 
 def summary_table(results: Mapping[str, Any]) -> str:
     """Markdown tables of our tasks in results, each with its explanations below; "" without any.
@@ -47,6 +53,9 @@ def summary_table(results: Mapping[str, Any]) -> str:
             paragraphs += _paragraphs_of_task(members[0], model)
         else:
             paragraphs += _paragraphs_of_group(title, members)
+    limits = {results_file.limit_text(results, name) for name in tasks} - {""}
+    for limit in limits:  # A run has one limit.
+        paragraphs.append(f"{limit}: {_ROWS_OF_A_LIMIT}")
     return "\n\n".join(paragraphs)
 
 

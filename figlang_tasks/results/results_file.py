@@ -225,11 +225,11 @@ def partial_reason(results: Results, task: str, sampled_documents: int | None = 
     # {"original": 723, "effective": 8}: the documents of the task, and those within the limit.
     counts = (results.get("n-samples") or {}).get(task) or {}
     documents_in_limit = counts.get("effective")
-    limit_reaches_all = bool(counts) and documents_in_limit == counts.get("original")
 
     reasons = []
-    if _leaves_rows_out(config.get("limit")) and not limit_reaches_all:
-        reasons.append(_option_text("limit", config["limit"]))
+    limit = limit_text(results, task)
+    if limit:
+        reasons.append(limit)
     other_options = [
         option for option in ("offset", "samples") if _leaves_rows_out(config.get(option))
     ]
@@ -248,6 +248,16 @@ def partial_reason(results: Results, task: str, sampled_documents: int | None = 
                 f"{sampled_documents} of {documents_in_limit} documents are in the samples"
             )
     return ", ".join(reasons) or None
+
+
+def limit_text(results: Results, task: str) -> str:
+    """The option --limit of a run, ``limit 8``; "" if it left out no row of a task."""
+    limit = (results.get("config") or {}).get("limit")
+    counts = (results.get("n-samples") or {}).get(task) or {}
+    reaches_all = bool(counts) and counts.get("effective") == counts.get("original")
+    if reaches_all or not _leaves_rows_out(limit):
+        return ""
+    return _option_text("limit", limit)
 
 
 def _has_fewer_rows(counts: Mapping[str, object]) -> bool:
