@@ -54,11 +54,13 @@ class ComparableSet:
         task: its name.
         standings: best first; runs without a value last.
         tests: how many tests the p behind the letters are adjusted for (Holm).
+        differences: those between every two runs behind the letters; empty without letters.
     """
 
     task: str
     standings: Sequence[Standing]
     tests: int
+    differences: Sequence[Difference] = ()
 
     @property
     def partial(self) -> str | None:
@@ -70,6 +72,30 @@ class ComparableSet:
         """The signature, else the name, of the scorer of explanations; None without scores."""
         task_run = self.standings[0].task_runs[0]
         return task_run.signature or task_run.scorer
+
+    @property
+    def metric(self) -> str:
+        """The metric that the runs are ranked by; "" if none has a value."""
+        return self.standings[0].metric
+
+    def why_apart_from(self, other: ComparableSet) -> str:
+        """Why the runs cannot be compared with those of another set: ``partial (limit 8)``."""
+        task_run = self.standings[0].task_runs[0]
+        other_run = other.standings[0].task_runs[0]
+        if task_run.partial != other_run.partial:
+            return f"partial ({task_run.partial})" if task_run.partial else "all rows"
+        if task_run.data != other_run.data:
+            return f"other data ({task_run.data})"
+        if set(task_run.ids) != set(other_run.ids):
+            return f"other rows ({task_run.rows})"
+        if task_run.version != other_run.version:
+            return f"task version {task_run.version}"
+        scorer_name = task_run.conditions.scorer_name
+        if scorer_name != other_run.conditions.scorer_name:
+            return f"scored by {scorer_name}"
+        if task_run.signature != other_run.signature:
+            return f"scored by another version of {scorer_name}"
+        return "rows with other units"
 
 
 def comparable_sets(
@@ -148,7 +174,7 @@ def _ranked_set(task: str, runs: Sequence[Run], resamples: int, seed: int) -> Co
                 letters=letters.get(name, ""),
             )
         )
-    return ComparableSet(task, standings, tests=len(differences))
+    return ComparableSet(task, standings, tests=len(differences), differences=differences)
 
 
 def _headline_metric(task_runs_by_name: Mapping[str, Sequence[TaskRun]]) -> str:
