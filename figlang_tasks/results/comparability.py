@@ -118,7 +118,7 @@ def _descriptions(runs: Sequence[Run]) -> list[str]:
     """
     descriptions = []
     for run in runs:
-        tasks = [f"{task_run.task} on {task_run.data}" for task_run in run.tasks.values()]
+        tasks = [f"{task} on {task_run.data}" for task, task_run in run.tasks.items()]
         descriptions.append(f"{run.name}: {listing(tasks, most=3)}")
     return descriptions
 

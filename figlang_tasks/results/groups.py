@@ -43,7 +43,7 @@ def best_runs(
     """The names of the runs to print in bold: the best, and all that cannot be told apart from it.
 
     Without tests, only runs whose value is printed like the best one. None if there is a single
-    run, or if even the best has nothing right: 0 where higher is better.
+    run, or if one of these has nothing right: 0 where higher is better.
 
     Args:
         metric: its name, with or without a scope.
@@ -56,8 +56,6 @@ def best_runs(
     choose = max if measure.higher_is_better else min
     best_name = choose(values, key=values.__getitem__)
     best_text = measure.text(values[best_name])
-    if measure.higher_is_better and best_text == measure.text(0):
-        return set()
 
     differences_to_best: dict[str, Difference] = {}
     for difference in differences:
@@ -73,6 +71,9 @@ def best_runs(
             is_equally_good = significance(tested) is None
         if is_equally_good:
             best.add(name)
+    has_nothing_right = any(measure.text(values[name]) == measure.text(0) for name in best)
+    if measure.higher_is_better and has_nothing_right:
+        return set()
     return best
 
 

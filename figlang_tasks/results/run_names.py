@@ -16,9 +16,10 @@ def with_distinct_names(runs: Sequence[Run], repeats: bool = False) -> list[Run]
     """The runs in the same order, those that share a name named by what differs between them.
 
     The class of the model comes first: two runs ``demo_model`` become ``figlang_vlm`` and
-    ``figlang_blind``. Runs of one class keep the name, with what differs behind it: arguments of
-    the model, ``demo_model (revision=v2)``, else another option, ``demo_model (temperature=0.7)``,
-    else the part of the path.
+    ``figlang_blind``, or ``demo_model (figlang_vlm)`` if other models have that class too. Runs of
+    one class keep the name, with what differs behind it: arguments of the model, ``demo_model
+    (revision=v2)``, else another option, ``demo_model (temperature=0.7)``, else the part of the
+    path.
 
     Args:
         repeats: whether runs to which the user gave one name are repeats, and keep it.
@@ -34,9 +35,10 @@ def with_distinct_names(runs: Sequence[Run], repeats: bool = False) -> list[Run]
             kept_names.add(run.name)
 
     renamed_runs = list(runs)
-    for positions in positions_by_name.values():
+    for shared_name, positions in positions_by_name.items():
         runs_of_name = [runs[position] for position in positions]
-        names = _distinct_names(runs_of_name, kept_names)
+        classes_of_others = {_class_of(run) for run in runs if run.name != shared_name}
+        names = _distinct_names(runs_of_name, kept_names | classes_of_others)
         kept_names.update(names)
         for position, name in zip(positions, names, strict=True):
             renamed_runs[position] = replace(runs[position], name=shortened(name, LONGEST_NAME))
@@ -47,7 +49,7 @@ def _distinct_names(runs: Sequence[Run], taken_names: set[str]) -> list[str]:
     """A new name for each of some runs that share one.
 
     Args:
-        taken_names: those of other runs, which no run may get.
+        taken_names: those that no run may get: the names of other runs, and their classes.
     """
     for names in _candidate_names(runs):
         if len(set(names)) == len(names) and not taken_names.intersection(names):
@@ -57,7 +59,7 @@ def _distinct_names(runs: Sequence[Run], taken_names: set[str]) -> list[str]:
 
 def _candidate_names(runs: Sequence[Run]) -> Iterator[list[str]]:
     """Yield lists of names for runs that share one, the best list first; they may be equal."""
-    classes = [option_text(run, "model") for run in runs]
+    classes = [_class_of(run) for run in runs]
     if all(classes) and not any(run.given_name for run in runs):
         yield classes
     details_by_subject: list[list[str]] = [
@@ -87,6 +89,11 @@ def _names_with_details(runs: Sequence[Run], details: Sequence[str]) -> list[str
 
 
 # --- what differs ---
+
+
+def _class_of(run: Run) -> str:
+    """The name of the model class; "" if unknown."""
+    return option_text(run, "model")
 
 
 def _differing_settings(
