@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +14,9 @@ from figlang_tasks.core.errors import FigLangError, remedy_of_writing
 from figlang_tasks.core.text import printable, printable_lines
 
 # --- printing ---
+
+_BOLD = re.compile(r"\*\*(\S+)\*\*")
+"""A word in bold, in Markdown; its group is the word without the stars."""
 
 
 def say(text: object, err: bool = False) -> None:
@@ -26,6 +31,23 @@ def say_json(content: object) -> None:
     import typer
 
     typer.echo(json.dumps(content, indent=2))
+
+
+def say_tables(tables: str) -> None:
+    """Print tables in Markdown, on a terminal with words in bold in place of ``**word**``."""
+    output = printable_lines(tables)
+    if sys.stdout.isatty():
+        # Only now, since `printable_lines` would remove what makes a terminal write in bold.
+        output = _BOLD.sub(_in_bold, output)
+    typer.echo(output)
+
+
+def _in_bold(bold_word: re.Match[str]) -> str:
+    """The word in a match of `_BOLD`, in bold for a terminal, with spaces in place of the stars.
+
+    So it is as wide as before, and columns stay aligned.
+    """
+    return "    " + typer.style(bold_word[1], bold=True)
 
 
 def warn(text: object) -> None:

@@ -23,6 +23,7 @@ VERBS = (
     "show",
     "score",
     "compare",
+    "table",
     "cite",
     "reproduce",
     "report",
@@ -74,9 +75,9 @@ def _figlang(
 ) -> None:
     """Commands for before and after a run of lmms_eval on figurative-language benchmarks.
 
-    Before a run: tasks, doctor, data and train. After a run: runs, show, score, compare, report,
-    cite, submit and judge. These read the samples that the run saved (--log_samples), and do not
-    load the model again.
+    Before a run: tasks, doctor, data and train. After a run: runs, show, score, compare, table,
+    report, cite, submit and judge. These read the samples that the run saved (--log_samples), and
+    do not load the model again.
 
     \b
     figlang doctor

@@ -230,8 +230,8 @@ def _warnings(
     for task in tasks:
         said_below = unread_warning(readings.get(task.task)).partition(":")[0]
         for warning in task.warnings(str(folder)):
-            if not said_below or not warning.startswith(said_below):
-                warnings.append(f"{task.task}: {warning}")
+            if not said_below or not warning.text.startswith(said_below):
+                warnings.append(f"{task.task}: {warning.text}")
     return warnings
 
 

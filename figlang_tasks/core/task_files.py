@@ -117,8 +117,8 @@ def _included_files(path: Path) -> list[Path]:
     """The files that a task file includes, in its order.
 
     Raises:
-        FigLangError: the file is no task file, or its ``include`` is no path and no list of paths, or
-            names no file.
+        FigLangError: the file is no task file, or its ``include`` is no path and no list of paths,
+            or names no file.
     """
     names = _content(path).get("include") or []
     if isinstance(names, str):

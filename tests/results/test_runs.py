@@ -79,7 +79,7 @@ def test_names(folder: Path, tmp_path: Path) -> None:
     two_names = [run.name for run in runs.read_all([f"a={samples_file}", f"b={copied_run}"])]
     assert two_names == ["a", "b"]
     one_name = [run.name for run in runs.read_all([f"a={samples_file}", f"a={copied_run}"])]
-    assert one_name == [f"a ({samples_file})", f"a ({copied_run})"]
+    assert one_name == [f"a ({SAMPLES_NAME})", "a (other)"], "the part of the path that differs"
     assert [run.name for run in runs.read_all([f"a={tmp_path}/oth*"])] == ["a"]
     # The folder, and what a shell makes of `folder/*`.
     for same_run in (copied_run, copied_run / SAMPLES_NAME):
@@ -216,6 +216,15 @@ def test_tasks_of_others_are_passed_over(folder: Path) -> None:
     refused(
         folder, "only samples of other tasks, or of --predict_only .mme.: .*figlang score SAMPLES"
     )
+
+
+def test_a_run_of_predict_only_is_refused_with_the_command_that_scores_it(folder: Path) -> None:
+    samples = folder / SAMPLES_NAME
+    samples.write_text('{"doc_id": 0, "filtered_resps": "A"}\n', encoding="utf-8")
+    content = {"config": {"resolved_cli_args": {"predict_only": True}}}
+    (folder / RESULTS).write_text(json.dumps(content), encoding="utf-8")
+    command = re.escape(f"To score it: figlang score {samples} --task figlang_mini")
+    refused(folder, f"used --predict_only and has no scores. {command}")
 
 
 # --- lines ---

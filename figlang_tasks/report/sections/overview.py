@@ -96,11 +96,8 @@ def _main_metrics_chart(results: Sequence[TaskResults], run_names: Sequence[str]
 
 def _warnings(runs: Sequence[Run]) -> list[str]:
     """Sentences about what to know of the runs before their numbers are read."""
-    warnings = []
-    for run in runs:
-        # A page that others read must not show paths of this machine.
-        run_path = "RUN" if run.path.is_absolute() else str(run.path)
-        warnings += [f"{warning}." for warning in run_warnings(run, run_path=run_path)]
+    # A page that others read must not show paths of this machine.
+    warnings = [f"{warning}." for warning in run_warnings(runs, hides_paths=True)]
     unreported_runs = []
     for run in runs:
         if not all(task_run.reported for task_run in run.tasks.values()):
