@@ -25,6 +25,7 @@ VERBS = (
     "cite",
     "reproduce",
     "report",
+    "leaderboard",
     "data",
     "train",
     "submit",
@@ -73,9 +74,9 @@ def _figlang(
 ) -> None:
     """Commands for before and after a run of lmms_eval on figurative-language benchmarks.
 
-    Before a run: tasks, doctor, data and train. After a run: runs, score, compare, report, cite,
-    submit and judge. These read the samples that the run saved (--log_samples), and do not load the
-    model again.
+    Before a run: tasks, doctor, data and train. After a run: runs, score, compare, report,
+    leaderboard, cite, submit and judge. These read the samples that the run saved (--log_samples),
+    and do not load the model again.
 
     \b
     figlang doctor
