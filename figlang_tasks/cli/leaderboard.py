@@ -59,7 +59,9 @@ def leaderboard(
     ] = False,
     allow_gated: Annotated[
         bool,
-        typer.Option("--allow-gated", help="Also add reports of runs on gated datasets."),
+        typer.Option(
+            "--allow-gated", help="Also add reports of runs on gated data, or data that you bring."
+        ),
     ] = False,
 ) -> None:
     """Write a leaderboard of the runs below a folder: a static site for any web host.
@@ -120,7 +122,7 @@ def _named_paths(folder: Path, paths: Sequence[Path]) -> dict[str, Path]:
         relative = path.relative_to(folder)
         is_alone = runs_per_folder[path.parent] == 1 and path.parent != folder
         name = relative.parent if is_alone else relative
-        path_by_name[printable(name.as_posix())] = path
+        path_by_name[name.as_posix()] = path
     return path_by_name
 
 
@@ -156,19 +158,20 @@ def _print_check(folder: Path) -> None:
 
 
 def _refuse_gated(runs: Sequence[Run]) -> None:
-    """Raise a `FigLangError` if a run is on a dataset whose conditions users must accept."""
+    """Raise a `FigLangError` if a run is on data that is gated, or that users must bring."""
     from figlang_tasks.core.benchmark import source_of
 
-    gated_datasets: dict[str, None] = {}  # a set that keeps its order
+    closed_datasets: dict[str, None] = {}  # a set that keeps its order
     for run in runs:
         for task_run in run.tasks.values():
-            if source_of(task_run.data.dataset).gated:
-                gated_datasets[task_run.data.dataset] = None
-    if gated_datasets:
+            access = source_of(task_run.data.dataset).access
+            if access in ("gated", "bring your own"):
+                closed_datasets[f"{task_run.data.dataset}, {access}"] = None
+    if closed_datasets:
         raise FigLangError(
-            f"--with-samples would publish texts and pictures of gated data"
-            f" ({listing(gated_datasets)}): leave it out, or add --allow-gated if the conditions of"
-            " the data let you publish them"
+            "--with-samples would publish texts and pictures of data without open access"
+            f" ({listing(closed_datasets, separator='; ')}): leave it out, or add --allow-gated if"
+            " the conditions of the data let you publish them"
         )
 
 

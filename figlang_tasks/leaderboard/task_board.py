@@ -266,13 +266,25 @@ def _differences(standing: Standing, ranked: Standing) -> list[str]:
     reasons = []
     if task_run.version != ranked_run.version:
         reasons.append(f"task version {task_run.version}, not {ranked_run.version}")
-    if _scorer(task_run) != _scorer(ranked_run):
-        scorer = _scorer(task_run) or "no scorer"
-        ranked_scorer = _scorer(ranked_run) or "no scorer"
-        reasons.append(f"explanations scored by {scorer}; those of ranked runs by {ranked_scorer}")
+    scorers = _differing_scorers(task_run, ranked_run)
+    if scorers is not None:
+        reasons.append(f"explanations scored by {scorers[0]}; those of ranked runs by {scorers[1]}")
     if task_run.data != ranked_run.data:
         reasons.append(f"data {task_run.data}, not {ranked_run.data}")
     return reasons or ["other rows than the ranked runs"]
+
+
+def _differing_scorers(task_run: TaskRun, ranked_run: TaskRun) -> tuple[str, str] | None:
+    """The names of two runs' scorers, or their signatures if the names are equal; None if both are.
+
+    Args:
+        task_run, ranked_run: the first and the second of the returned pair.
+    """
+    if _scorer(task_run) == _scorer(ranked_run):
+        return None
+    if task_run.scorer != ranked_run.scorer:
+        return task_run.scorer or "no scorer", ranked_run.scorer or "no scorer"
+    return _scorer(task_run) or "", _scorer(ranked_run) or ""
 
 
 def _unranked_run(run: Run, task: str, reasons: list[str]) -> UnrankedRun:
