@@ -195,7 +195,7 @@ def _write_site(folder: Path, output: Path, with_samples: bool, allow_gated: boo
             if not allow_gated:
                 _refuse_gated(runs)
             for number, run in enumerate(runs, start=1):
-                path_of_report[run.name] = f"{site.REPORTS}/{number}.html"
+                path_of_report[run.name] = site.report_path(number)
         rankings = board.build(runs, list(reason_by_unreadable_run), path_of_report)
         site.write(output, rankings, _reports(runs, path_of_report))
         say(f"written: {output}/index.html ({len(rankings.tasks)} tasks, {len(runs)} runs)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
@@ -17,6 +18,7 @@ from figlang_tasks.leaderboard.page import render
 DATA_FILE = "data.json"
 REPORTS = "reports"
 _NAMES = frozenset({"index.html", DATA_FILE, REPORTS})
+_REPORT_NAME = re.compile(r"\d+\.html")
 
 
 def check_output(folder: Path) -> None:
@@ -28,15 +30,14 @@ def check_output(folder: Path) -> None:
         return
     if not folder.is_dir():
         raise FigLangError(f"{folder} is a file: choose another -o")
-    names = {path.name for path in folder.iterdir()}
-    if not names:
+    if not any(folder.iterdir()):
         return
     if not _is_leaderboard(folder):
         raise FigLangError(
             f"{folder} is not empty and holds no leaderboard, so it is not replaced: choose another"
             " -o"
         )
-    foreign_names = sorted(names - _NAMES)
+    foreign_names = _foreign_names(folder)
     if foreign_names:
         raise FigLangError(
             f"{folder} holds {listing(foreign_names)} beside a leaderboard. The folder is replaced"
@@ -53,14 +54,32 @@ def write(folder: Path, leaderboard: Leaderboard, reports: Iterable[tuple[str, b
     Raises:
         FigLangError: the folder holds something else.
     """
-    with new_folder(folder, check_output) as partial_folder:
+    # Resolved, since a link would be replaced in place of the folder that it leads to.
+    with new_folder(folder.resolve(), check_output) as partial_folder:
         (partial_folder / "index.html").write_bytes(render(leaderboard))
         content = json.dumps(asdict(leaderboard), indent=1, allow_nan=False)
         (partial_folder / DATA_FILE).write_text(content + "\n", encoding="utf-8")
         for path, report in reports:
-            report_path = partial_folder / path
-            report_path.parent.mkdir(exist_ok=True)
-            report_path.write_bytes(report)
+            file = partial_folder / path
+            file.parent.mkdir(exist_ok=True)
+            file.write_bytes(report)
+
+
+def report_path(number: int) -> str:
+    """The path of a report in the site."""
+    return f"{REPORTS}/{number}.html"
+
+
+def _foreign_names(folder: Path) -> list[str]:
+    """The names of files and folders in a leaderboard that this package has not written."""
+    names = []
+    for path in sorted(folder.iterdir()):
+        if path.name not in _NAMES:
+            names.append(path.name)
+    for path in sorted(folder.glob(f"{REPORTS}/*")):
+        if not _REPORT_NAME.fullmatch(path.name):
+            names.append(f"{REPORTS}/{path.name}")
+    return names
 
 
 def _is_leaderboard(folder: Path) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ def write_irfl_run(
     version: str = BENCHMARK.version,
     config: dict[str, Any] | None = None,
     rows: int = ROWS,
-    **results: Any,
+    sections: Mapping[str, Any] | None = None,
 ) -> Path:
     """Write a run on IRFL's metaphors.
 
@@ -54,8 +54,8 @@ def write_irfl_run(
     for number, record in enumerate(detection_records("metaphor", is_right)[:rows]):
         lines.append({"doc_id": number, "filtered_resps": "A", "target": "", "sample": record})
     configs = {TASK: {"task": TASK, "metadata": metadata(version)}}
-    sections = {"configs": configs, "date": "20260102_030405", **results}
-    return write_run(folder, {TASK: lines}, config or MODEL_ARGS, **sections)
+    all_sections = {"configs": configs, "date": "20260102_030405", **(sections or {})}
+    return write_run(folder, {TASK: lines}, config or MODEL_ARGS, **all_sections)
 
 
 def acc_measure(value: float) -> dict[str, Any]:
@@ -74,9 +74,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("old1", "old2", "old3", "old4"):  # more runs than of the version of today
         write_irfl_run(path / name, lambda number: True, version="1-0", rows=8)
     sizes = {TASK: {"original": ROWS, "effective": 8}}
-    write_irfl_run(path / "part", lambda number: True, rows=8, **{"n-samples": sizes})
+    write_irfl_run(path / "part", lambda number: True, rows=8, sections={"n-samples": sizes})
     changed = {"task": TASK, "metadata": {**metadata(), "measures": acc_measure(0.99)}}
-    write_irfl_run(path / "changed", lambda number: number < 4, rows=8, configs={TASK: changed})
+    sections = {"configs": {TASK: changed}}
+    write_irfl_run(path / "changed", lambda number: number < 4, rows=8, sections=sections)
     return path
 
 
@@ -175,7 +176,7 @@ def test_sizes_are_written_as_people_write_them(parameters: int | None, text: st
 
 def texts_of_runs(lines_by_task: dict[str, list[dict[str, Any]]]) -> set[str]:
     """All texts of prompts, outputs and rows that are long enough to be told from figures."""
-    texts = set()
+    texts: set[str] = set()
     for lines in lines_by_task.values():
         for line in lines:
             record = line["sample"]
@@ -218,7 +219,7 @@ def test_names_of_models_and_folders_are_text_in_the_page(tmp_path: Path) -> Non
         lambda number: True,
         rows=8,
         config={"model": evil, "model_args": ""},
-        model_name=f"'\"{evil}".replace("/", ""),
+        sections={"model_name": f"'\"{evil}".replace("/", "")},
     )
     done(tmp_path / "runs", "-o", tmp_path / "site")
     html = (tmp_path / "site/index.html").read_text()
@@ -253,6 +254,10 @@ def test_only_a_former_leaderboard_is_replaced(tmp_path: Path) -> None:
     assert "thesis.tex beside a leaderboard" in refused(folder, "-o", output)
     assert (output / "thesis.tex").read_text() == "mine"
     (output / "thesis.tex").unlink()
+    (output / "reports").mkdir()
+    (output / "reports/notes.html").write_text("mine")
+    assert "reports/notes.html beside" in refused(folder, "-o", output)
+    (output / "reports/notes.html").unlink()
     done(folder, "-o", output)
     assert json.loads((output / "data.json").read_text())["format"] == board.FORMAT
     assert {path.name for path in tmp_path.iterdir()} == {"runs", "site"}
