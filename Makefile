@@ -123,7 +123,7 @@ docs: $(STAMP)  ## build the documents into build/docs; a broken link between th
 linkcheck: $(STAMP)  ## check every external link of the documents
 	$(SPHINX) -b linkcheck docs build/linkcheck
 
-report-pictures: $(STAMP)  ## retake docs/images/report-*.png in Chromium, from two runs of the demo model
+report-pictures: $(STAMP)  ## retake docs/images/report-*.png and leaderboard.png in Chromium, from two runs of the demo model
 	for class in figlang_vlm figlang_blind; do \
 	  HF_HUB_OFFLINE=1 $(BIN)/lmms_eval --model $$class --model_args pretrained=$(DEMO_MODEL) --device cpu --log_samples \
 	    --tasks figlang_mini,figlang_mini_irfl_match_idiom,figlang_mini_irfl_retrieve_metaphor --output_path $(RESULTS)/$$class; done

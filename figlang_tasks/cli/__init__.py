@@ -39,6 +39,8 @@ def say_tables(tables: str) -> None:
     if sys.stdout.isatty():
         # Only now, since `printable_lines` would remove what makes a terminal write in bold.
         output = _BOLD.sub(_in_bold, output)
+    import typer
+
     typer.echo(output)
 
 
@@ -47,6 +49,8 @@ def _in_bold(bold_word: re.Match[str]) -> str:
 
     So it is as wide as before, and columns stay aligned.
     """
+    import typer
+
     return "    " + typer.style(bold_word[1], bold=True)
 
 

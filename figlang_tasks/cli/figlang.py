@@ -27,6 +27,7 @@ VERBS = (
     "cite",
     "reproduce",
     "report",
+    "leaderboard",
     "data",
     "train",
     "submit",
@@ -76,8 +77,8 @@ def _figlang(
     """Commands for before and after a run of lmms_eval on figurative-language benchmarks.
 
     Before a run: tasks, doctor, data and train. After a run: runs, show, score, compare, table,
-    report, cite, submit and judge. These read the samples that the run saved (--log_samples), and
-    do not load the model again.
+    report, leaderboard, cite, submit and judge. These read the samples that the run saved
+    (--log_samples), and do not load the model again.
 
     \b
     figlang doctor

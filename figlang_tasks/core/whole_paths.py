@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
@@ -16,15 +16,19 @@ from figlang_tasks.metrics.files import made_folder
 
 
 @contextmanager
-def new_folder(folder: Path) -> Iterator[Path]:
+def new_folder(folder: Path, check: Callable[[Path], None] = check_is_free) -> Iterator[Path]:
     """Yield an empty folder to write into; it is renamed to `folder` when the block ends.
 
-    So `folder` holds either everything or nothing.
+    So `folder` holds either everything or what it held before.
+
+    Args:
+        check: raises a `FigLangError` for a folder that must not be replaced; by default for one
+            that is not empty.
 
     Raises:
-        FigLangError: `folder` is not empty, or another process is writing it.
+        FigLangError: of `check`, or another process is writing the folder.
     """
-    check_is_free(folder)
+    check(folder)
     partial_folder = folder.with_name(f".{folder.name}{PARTIAL}")
     try:
         with made_folder(folder.parent):
@@ -32,12 +36,12 @@ def new_folder(folder: Path) -> Iterator[Path]:
             with _locked(partial_folder, folder):
                 try:
                     # Another process may have finished before this one got the lock.
-                    check_is_free(folder)
+                    check(folder)
                     for leftover in partial_folder.iterdir():  # from a process that was killed
                         _remove(leftover)
                     yield partial_folder
-                    check_is_free(folder)
-                    partial_folder.replace(folder)
+                    check(folder)
+                    _put_in_place(partial_folder, folder)
                 except BaseException:
                     # This runs while the lock is held; later the folder might be another's.
                     shutil.rmtree(partial_folder, ignore_errors=True)
@@ -55,6 +59,24 @@ def _name_target(error: OSError, temporary: Path, target: Path) -> None:
     if error.filename is None or Path(str(error.filename)).is_relative_to(temporary):
         error.filename = str(target)
         error.filename2 = None  # of a renaming
+
+
+def _put_in_place(partial_folder: Path, folder: Path) -> None:
+    """Rename a whole folder to its name; a folder that stands there is removed afterwards."""
+    if not folder.is_dir() or not any(folder.iterdir()):
+        partial_folder.replace(folder)
+        return
+    # A folder that holds something cannot be replaced by renaming.
+    replaced_folder = folder.with_name(f".{folder.name}.replaced{PARTIAL}")
+    if replaced_folder.exists():  # from a process that was killed
+        _remove(replaced_folder)
+    folder.replace(replaced_folder)
+    try:
+        partial_folder.replace(folder)
+    except BaseException:
+        replaced_folder.replace(folder)
+        raise
+    _remove(replaced_folder)
 
 
 @contextmanager
