@@ -5,8 +5,10 @@ from __future__ import annotations
 from figlang_tasks.core.redaction import redacted, without_secrets
 from figlang_tasks.core.text import listing
 from figlang_tasks.leaderboard.conditions import (
+    UNEVEN_ANSWERS,
     expected_scorer,
     has_current_version,
+    has_even_answers,
     has_expected_scorer,
 )
 from figlang_tasks.results.results_file import model_name
@@ -89,6 +91,8 @@ def _faults_of_rows(task_run: TaskRun) -> list[str]:
     released_rows = task_run.benchmark.rows(task_run.request)
     if task_run.partial is None and released_rows not in (None, task_run.rows):
         faults.append(f"{task_run.rows} rows, and the release has {released_rows}: evaluate all")
+    if not has_even_answers(task_run):
+        faults.append(f"{UNEVEN_ANSWERS}: restore the file that the harness wrote")
     if task_run.unanswered:
         faults.append(
             f"{task_run.unanswered} of {len(task_run.samples)} rows have no answer, because the"

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from figlang_tasks.core import task_files
+from figlang_tasks.results.comparability import ComparisonError
+from figlang_tasks.results.paired_statistics import answers_per_row
 from figlang_tasks.results.task_run import TaskRun
+
+UNEVEN_ANSWERS = "some rows have fewer answers than others"
+"""Why a run cannot be compared for which `has_even_answers` is False."""
 
 
 def has_current_version(task_run: TaskRun) -> bool:
@@ -36,3 +41,12 @@ def expected_scorer(task_run: TaskRun) -> str | None:
 def has_expected_scorer(task_run: TaskRun) -> bool:
     """Whether the explanations of a run, if there are any, were scored by `expected_scorer`."""
     return not task_run.has_explanations or task_run.scorer == expected_scorer(task_run)
+
+
+def has_even_answers(task_run: TaskRun) -> bool:
+    """Whether a run has equally many answers to each row, as tests need it (``--repeats``)."""
+    try:
+        answers_per_row(task_run.task, "run", task_run)
+    except ComparisonError:
+        return False
+    return True

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field, replace
 from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.text import listing, without_paths
 from figlang_tasks.leaderboard.conditions import (
+    UNEVEN_ANSWERS,
     has_current_version,
+    has_even_answers,
     has_expected_scorer,
 )
 from figlang_tasks.results import measures, published_tables
@@ -241,6 +243,8 @@ def _reasons_not_to_compare(run: Run, task_run: TaskRun) -> list[str]:
         reasons.append(f"partial: {without_paths(task_run.partial)}")
     if task_run.has_user_rows:
         reasons.append("rows of its author's own, not those of the release")
+    if not has_even_answers(task_run):
+        reasons.append(UNEVEN_ANSWERS)
     return reasons
 
 

@@ -322,6 +322,25 @@ def test_the_check_finds_missing_rows_names_and_keys(tmp_path: Path) -> None:
     assert "s3cret" not in text
 
 
+def test_a_run_with_several_answers_to_some_rows_is_named_and_stops_no_other(
+    tmp_path: Path,
+) -> None:
+    write_irfl_run(tmp_path / "runs/good", lambda number: True, rows=8)
+    uneven = write_irfl_run(tmp_path / "runs/uneven", lambda number: True, rows=8)
+    (samples,) = uneven.glob("*_samples_*")
+    lines = [json.loads(line) for line in samples.read_text().splitlines()]
+    for line in lines:
+        line["sample"]["repeat"] = 0
+    lines.append({**lines[0], "sample": {**lines[0]["sample"], "repeat": 1}})
+    samples.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    done(tmp_path / "runs", "-o", tmp_path / "site")
+    (task,) = json.loads((tmp_path / "site/data.json").read_text())["tasks"]
+    assert [run["run"] for run in task["ranked"]] == ["good"]
+    assert task["not_compared"][0]["reasons"] == ["some rows have fewer answers than others"]
+    check = figlang(uneven, "--check").stdout
+    assert f"{TASK}: some rows have fewer answers than others: restore" in check
+
+
 def test_the_check_asks_for_the_scorer_of_the_task_file(tmp_path: Path) -> None:
     lines = sample_lines("figlang_mini")
     for line in lines:
