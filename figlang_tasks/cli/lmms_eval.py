@@ -321,9 +321,9 @@ def ending(results: Mapping[str, Any], written: Sequence[Path]) -> str:
 
     if not written:
         hint = "add --output_path FOLDER --log_samples to keep results and answers"
-        return f"\nnothing was saved: {hint}"
+        return f"{_skipped_line(results)}\nnothing was saved: {hint}"
     folder = written[0].parent
-    saved = f"\nsaved to {folder}"
+    saved = f"{_skipped_line(results)}\nsaved to {folder}"
     if not any(is_ours(results, name) for name in results["results"]):
         return saved
     has_samples = any(path.suffix == ".jsonl" for path in written)
@@ -331,6 +331,14 @@ def ending(results: Mapping[str, Any], written: Sequence[Path]) -> str:
         hint = "add --log_samples to keep the answers too, for figlang report and figlang compare"
         return f"{saved}\n{hint}"
     return f"{saved}\n{next_commands([results], folder)}"
+
+
+def _skipped_line(results: Mapping[str, Any]) -> str:
+    """A line with the tasks that groups have left out; "" if there are none."""
+    from figlang_tasks.harness.skipped_tasks import skipped_text
+
+    skipped = results.get("config", {}).get("skipped")
+    return f"\n{skipped_text(skipped)}" if skipped else ""
 
 
 if __name__ == "__main__":
