@@ -318,12 +318,16 @@ def ending(results: Mapping[str, Any], written: Sequence[Path]) -> str:
         written: the saved files, the results file first; empty if nothing was saved.
     """
     from figlang_tasks.cli.summary import is_ours, next_commands
+    from figlang_tasks.results.results_file import score_command, unscored_tasks
 
     if not written:
         hint = "add --output_path FOLDER --log_samples to keep results and answers"
         return f"{_skipped_line(results)}\nnothing was saved: {hint}"
     folder = written[0].parent
     saved = f"{_skipped_line(results)}\nsaved to {folder}"
+    unscored = unscored_tasks(results)
+    if unscored:
+        return f"{saved}\nnext: {score_command(folder, unscored)}"
     if not any(is_ours(results, name) for name in results["results"]):
         return saved
     has_samples = any(path.suffix == ".jsonl" for path in written)

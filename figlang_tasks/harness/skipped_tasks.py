@@ -66,15 +66,16 @@ def without_tasks(
     if not skipped:
         yield
         return
-    index = manager.task_index
+    index: TaskIndex = manager.task_index  # lmms-eval 0.7.3 hands out the dict that it reads
     with tempfile.TemporaryDirectory(prefix="figlang-") as folder:
         changed_entries: TaskIndex = {}
         _remaining_members(manager, names, skipped, changed_entries, Path(folder))
-        manager.task_index = {**index, **changed_entries}
+        old_entries = {name: index[name] for name in changed_entries}
+        index.update(changed_entries)
         try:
             yield
         finally:
-            manager.task_index = index
+            index.update(old_entries)
 
 
 def _remaining_members(

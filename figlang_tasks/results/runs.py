@@ -32,7 +32,9 @@ from figlang_tasks.results.results_file import (
     model_name,
     partial_reason,
     read_results_file,
+    score_command,
     task_config,
+    unscored_tasks,
 )
 from figlang_tasks.results.task_run import SCORE_AGAIN, Run, Sample, TaskRun
 from figlang_tasks.scoring import Record, Task
@@ -104,6 +106,16 @@ def read(argument: str, require_samples: bool = False) -> Run:
         if task_run is not None:  # else the task is none of ours
             tasks[task_run.task] = task_run
     if not tasks:
+        unscored: list[str] = []
+        for results in results_by_path.values():
+            unscored += unscored_tasks(results)
+        if unscored:
+            has_samples_of_one = path.suffix == ".jsonl"
+            run_path = path if has_samples_of_one else max(results_by_path).parent
+            raise RunError(
+                "This run used --predict_only and has no scores. To score it:"
+                f" {score_command(run_path, unscored)}"
+            )
         raise RunError(
             f"{path} has only samples of other tasks, or of --predict_only"
             f" ({listing(samples_by_task)}): name another run, or {SCORE_AGAIN}"
