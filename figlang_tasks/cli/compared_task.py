@@ -63,7 +63,10 @@ class ComparedTask:
         table["run"] = [self._label(name) for name in run_names]
         if shows_papers:
             published_rows = []
-            for row in published_tables.published_rows(self.name, self._comparable_metrics.names):
+            comparable = self._comparable_metrics
+            for row in published_tables.published_rows(
+                self.name, comparable.names, comparable.release
+            ):
                 label = f"{row.label} (published, {row.table})"
                 published_rows.append((label, row.values))
             table = pd.concat([table, tables.published_table(published_rows, table)])
@@ -78,11 +81,14 @@ class ComparedTask:
         """
         notes = []
         if shows_papers:
-            protocol = published_tables.protocol_text(self.name, self._comparable_metrics.names)
+            comparable = self._comparable_metrics
+            protocol = published_tables.protocol_text(
+                self.name, comparable.names, comparable.release
+            )
             if protocol:
                 notes.append(f"published: {protocol}")
-            if self._comparable_metrics.left_out:
-                notes.append(self._comparable_metrics.left_out)
+            if comparable.left_out:
+                notes.append(comparable.left_out)
             if not notes:
                 notes.append(f"published: nothing for {', '.join(self._metrics)} of {self.name}")
         scorers = [run.task_run.signature or run.task_run.scorer for run in self.runs]

@@ -270,12 +270,16 @@ def ending(results: Mapping[str, Any], written: Sequence[Path]) -> str:
         written: the saved files, the results file first; empty if nothing was saved.
     """
     from figlang_tasks.cli.summary import is_ours, next_commands
+    from figlang_tasks.results.results_file import score_command, unscored_tasks
 
     if not written:
         hint = "add --output_path FOLDER --log_samples to keep results and answers"
-        return f"\nnothing was saved: {hint}"
+        return f"{_skipped_line(results)}\nnothing was saved: {hint}"
     folder = written[0].parent
-    saved = f"\nsaved to {folder}"
+    saved = f"{_skipped_line(results)}\nsaved to {folder}"
+    unscored = unscored_tasks(results)
+    if unscored:
+        return f"{saved}\nnext: {score_command(folder, unscored)}"
     if not any(is_ours(results, name) for name in results["results"]):
         return saved
     has_samples = any(path.suffix == ".jsonl" for path in written)
@@ -283,6 +287,14 @@ def ending(results: Mapping[str, Any], written: Sequence[Path]) -> str:
         hint = "add --log_samples to keep the answers too, for figlang report and figlang compare"
         return f"{saved}\n{hint}"
     return f"{saved}\n{next_commands([results], folder)}"
+
+
+def _skipped_line(results: Mapping[str, Any]) -> str:
+    """A line with the tasks that groups have left out; "" if there are none."""
+    from figlang_tasks.harness.skipped_tasks import skipped_text
+
+    skipped = results.get("config", {}).get("skipped")
+    return f"\n{skipped_text(skipped)}" if skipped else ""
 
 
 if __name__ == "__main__":

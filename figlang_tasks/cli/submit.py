@@ -216,11 +216,16 @@ def _valid_repository(name: str) -> str:
     The last part becomes the name of a folder, and that of "ORG/.." would be the folder above.
 
     Raises:
-        HFValidationError: the hub does not allow it; a `ValueError`, as a typer parser must raise.
+        BadParameter: it has no owner, or the hub does not allow it.
     """
-    from huggingface_hub.utils import validate_repo_id
+    from huggingface_hub.utils import HFValidationError, validate_repo_id
 
-    validate_repo_id(name)
+    if "/" not in name:
+        raise typer.BadParameter(f"{name!r} must be ORG/MODEL, the owner and the model")
+    try:
+        validate_repo_id(name)
+    except HFValidationError as error:
+        raise typer.BadParameter(str(error)) from error
     return name
 
 
@@ -295,7 +300,10 @@ def for_every_eval_ever(
     ],
     model: Annotated[
         str | None,
-        typer.Option(help="DEVELOPER/MODEL. [default: as the run's --model_args name it]"),
+        typer.Option(
+            help="DEVELOPER/MODEL of all runs; for each run: DEVELOPER/MODEL=RUN. [default: as the"
+            " run's --model_args name it]"
+        ),
     ] = None,
     no_samples: Annotated[
         bool,

@@ -134,11 +134,12 @@ def _paragraphs_of_task(task: FinishedTask, model: str) -> list[str]:
         paragraphs.append("scopes overlap: a row counts in each that it belongs to")
     if task.conditions.scorer:
         paragraphs.append(f"explanation scorer: {task.conditions.scorer}")
-    protocol = published_tables.protocol_text(task.name, task.comparable_metrics.names)
+    comparable = task.comparable_metrics
+    protocol = published_tables.protocol_text(task.name, comparable.names, comparable.release)
     if protocol:
         paragraphs.append(f"published, not measured here: {protocol}")
-    if task.comparable_metrics.left_out:
-        paragraphs.append(task.comparable_metrics.left_out)
+    if comparable.left_out:
+        paragraphs.append(comparable.left_out)
     lines = [placement_line(task), result_line(task, model)]
     paragraphs.append("\n".join(filter(None, lines)))  # Each line may be "", and so may this.
     if task.unread_warning:
@@ -171,7 +172,8 @@ def _table_of_task(task: FinishedTask) -> str:
 
 def _published_rows(task: FinishedTask) -> list[_PublishedRow]:
     """The published rows below the table of a task, with figures that are comparable alone."""
-    lines = published_tables.table_lines(task.name, task.comparable_metrics.names)
+    comparable = task.comparable_metrics
+    lines = published_tables.table_lines(task.name, comparable.names, comparable.release)
     rows: list[_PublishedRow] = []
     for label, scope, figures in lines:
         if scope != OVERALL:

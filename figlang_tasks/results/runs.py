@@ -11,7 +11,6 @@ from __future__ import annotations
 import glob
 import hashlib
 import os
-import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -30,7 +29,6 @@ from figlang_tasks.results.files import (
     results_path,
     samples_files,
 )
-from figlang_tasks.results.provenance import option_text
 from figlang_tasks.results.results_file import (
     Results,
     estimates_of,
@@ -38,7 +36,9 @@ from figlang_tasks.results.results_file import (
     model_name,
     partial_reason,
     read_results_file,
+    score_command,
     task_config,
+    unscored_tasks,
 )
 from figlang_tasks.results.run_names import with_distinct_names
 from figlang_tasks.results.task_run import SCORE_AGAIN, Run, Sample, TaskRun
@@ -113,28 +113,39 @@ def read(argument: str, require_samples: bool = False) -> Run:
         task_run = _read_task(task, samples_path, results_of_task)
         if task_run is not None:  # else the task is none of ours
             tasks[task_run.task] = task_run
+    if not tasks:
+        raise _error_without_tasks(path, samples_by_task, results_by_path)
+
     last_results: Results = {}
     if results_by_path:
         last_results = results_by_path[max(results_by_path)]  # names of files contain the date
     name_of_path = path.stem if path.suffix else path.name
     name = given_name or model_name(last_results) or name_of_path
-    name = whole_characters(name)
-    run = Run(name, path, tasks, last_results, given_name, missing_sentences)
-    if not tasks:
-        raise _error_without_tasks(run, samples_by_task)
-    return run
+    return Run(whole_characters(name), path, tasks, last_results, given_name, missing_sentences)
 
 
-def _error_without_tasks(run: Run, samples_by_task: Mapping[str, Path]) -> RunError:
-    """The error for a run whose samples have no records of our tasks; it says what to do."""
-    if option_text(run, "predict_only"):
-        task, samples = next(iter(samples_by_task.items()))
+def _error_without_tasks(
+    path: Path, samples_by_task: Mapping[str, Path], results_by_path: Mapping[Path, Results]
+) -> RunError:
+    """The error for a run whose samples have no records of our tasks; it says what to do.
+
+    Args:
+        path: of the run, as the user gave it.
+        samples_by_task: the samples files.
+        results_by_path: the contents of the results files beside them.
+    """
+    unscored: list[str] = []
+    for results in results_by_path.values():
+        unscored += unscored_tasks(results)
+    if unscored:
+        is_samples_file = path.suffix == ".jsonl"
+        run_path = path if is_samples_file else max(results_by_path).parent
         return RunError(
-            f"{run.path} used --predict_only and has no scores. To score it: figlang score"
-            f" {shlex.quote(str(samples))} --task {shlex.quote(task)}"
+            "This run used --predict_only and has no scores. To score it:"
+            f" {score_command(run_path, unscored)}"
         )
     return RunError(
-        f"{run.path} has only samples of other tasks, or of --predict_only"
+        f"{path} has only samples of other tasks, or of --predict_only"
         f" ({listing(samples_by_task)}): name another run, or {SCORE_AGAIN}"
     )
 

@@ -316,8 +316,8 @@ def test_choice_of_metrics_and_sources(weak: Run, strong: Run) -> None:
         "acc_muse",
         "parse_rate",
     }
-    message = "no metric 'f1' in these runs; there are: acc, "
-    refused(message, weak, strong, tasks=[MINI], metrics=["f1"])
+    message = r"no metric 'f1@61' in these runs \(did you mean `f1@60` or .*\?\); `figlang tasks"
+    refused(message, weak, strong, tasks=[MINI], metrics=["f1@61"])
 
 
 @pytest.mark.parametrize(
