@@ -7,10 +7,12 @@ functions that judge.
 from __future__ import annotations
 
 import pkgutil
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from figlang_tasks.core import task_files
@@ -193,7 +195,7 @@ class TaskFile:
         # What is left out at 0 is no key of a sample in the harness's files either.
         metrics = [measure.name for measure in self.kind.measures.in_table if not measure.omit_zero]
         return AnswerJudge.of(
-            [self.benchmark.tasks_module],
+            [self.benchmark.tasks_module, _module_of(self.function("doc_to_text"))],
             process_results=self.function("process_results"),
             doc_to_text=prompt_of,
             task_kind=self.kind,
@@ -212,6 +214,11 @@ def _check_content(path: Path, config: TaskConfig) -> None:
     for key in ("task", "dataset_name"):
         if key in config and "group" not in config and not isinstance(config[key], str):
             raise FigLangError(f"{path}: its {key} must be a name, not {config[key]!r}")
+
+
+def _module_of(function: Callable[..., Any]) -> ModuleType:
+    """The module in which a function is defined."""
+    return sys.modules[function.__module__]
 
 
 @cache  # It is asked for with each answer.

@@ -1,9 +1,9 @@
 """Emblems: which outputs count as answers, and how the metrics score them."""
 
 import pytest
+from figlang_emblems.measures import MEASURES
+from figlang_emblems.tasks import record
 
-from figlang_tasks.benchmarks.emblems.measures import MEASURES
-from figlang_tasks.benchmarks.emblems.tasks import record
 from figlang_tasks.scoring import evaluate, process_results
 
 DOCUMENT = {"request": "Emblems,split=test", "id": "emblem-0", "data": "Emblems", "fits": 1}
