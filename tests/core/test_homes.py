@@ -62,7 +62,9 @@ BROKEN: dict[str, tuple[dict[str, str | None], str]] = {
         r"dataset_name is 'FLUTE,split=test'; its dataset must be one of strange: strange_data",
     ),
     "missing": (
-        {"__init__.py": None, "benchmark.py": None, "tasks.py": None},
+        dict.fromkeys(
+            ("__init__.py", "benchmark.py", "tasks.py", "task_yamls/lmms_eval/missing.yaml")
+        ),
         r"its package its_missing cannot be found .*correct the entry point, or uninstall",
     ),
 }
