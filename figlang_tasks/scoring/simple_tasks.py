@@ -101,7 +101,8 @@ def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> li
 
 def doc_to_target(doc: Document) -> str:
     """The right answer; that of a choice has its text too: ``D. a bridge``."""
-    return _answer_texts(doc).get(doc["answer"], doc["answer"])
+    answer: str = doc["answer"]
+    return _answer_texts(doc).get(answer, answer)
 
 
 def chance_answers(doc: Document) -> tuple[Mapping[str, str], str]:
