@@ -36,7 +36,7 @@ def run_script(folder: Path, script: str, site: Path) -> str:
 @pytest.mark.long
 def test_the_commands_from_a_table_to_a_report_run(tmp_path: Path, program_path: Path) -> None:
     texts = {block.language: block.text for block in blocks(DOCUMENT.read_text(encoding="utf-8"))}
-    (tmp_path / "rows.csv").write_text(texts["csv"], encoding="utf-8")
+    (tmp_path / "rows.csv").write_text(texts["text"], encoding="utf-8")
     (tmp_path / "pictures").mkdir()
     for number in (1, 2):
         shutil.copyfile(PICTURES / f"{number}.png", tmp_path / "pictures" / f"{number}.png")
