@@ -129,6 +129,8 @@ def _download_data(benchmark: Benchmark) -> None:
         # Users bring the rows, and the hub has additions to them.
         snapshot = fetch_module.fetch()
         _say_downloaded(benchmark, "what the hub has for your rows", snapshot)
+    elif benchmark.source.folder is not None:
+        say(f"{benchmark.name}: its rows are part of its package: there is nothing to download")
     elif not has_rows_on_hub:
         # Users bring everything.
         say(f"{benchmark.name}: its rows are not on the hub: {benchmark.source.bring}")

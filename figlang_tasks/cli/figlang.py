@@ -29,6 +29,7 @@ VERBS = (
     "report",
     "leaderboard",
     "data",
+    "new-benchmark",
     "train",
     "submit",
     "judge",
@@ -36,7 +37,7 @@ VERBS = (
 """The commands, in the order of the list.
 
 ``figlang VERB`` is the function of that name in ``cli/VERB.py``, or ``app`` there, a group of
-commands.
+commands; - in a verb is _ there.
 """
 
 
@@ -44,7 +45,11 @@ class _FiglangCommands(LazyGroup):
     """All commands of ``figlang``. One that fails ends with one line and status 1."""
 
     def lazy_commands(self) -> list[LazyCommand]:
-        return [lazy_command(verb, f"figlang_tasks.cli.{verb}", verb) for verb in VERBS]
+        commands = []
+        for verb in VERBS:
+            name = verb.replace("-", "_")
+            commands.append(lazy_command(verb, f"figlang_tasks.cli.{name}", name))
+        return commands
 
     def main(self, *args: Any, **options: Any) -> Any:
         """Run a command; typer calls this with the arguments of the command line."""
@@ -76,9 +81,9 @@ def _figlang(
 ) -> None:
     """Commands for before and after a run of lmms_eval on figurative-language benchmarks.
 
-    Before a run: tasks, doctor, data and train. After a run: runs, show, score, compare, table,
-    report, leaderboard, cite, submit and judge. These read the samples that the run saved
-    (--log_samples), and do not load the model again.
+    Before a run: tasks, doctor, data, new-benchmark and train. After a run: runs, show, score,
+    compare, table, report, leaderboard, cite, submit and judge. These read the samples that the run
+    saved (--log_samples), and do not load the model again.
 
     \b
     figlang doctor

@@ -11,22 +11,18 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias, get_args
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
 from figlang_tasks.cli import say
 from figlang_tasks.core import task_files
-from figlang_tasks.core.benchmark import benchmarks, names, of_dataset, parse_request
+from figlang_tasks.core.benchmark import benchmarks, of_dataset, parse_request
 from figlang_tasks.core.errors import FigLangError
+from figlang_tasks.core.homes import HARNESSES, MINI, Harness, home_of, names
 from figlang_tasks.core.lm_eval_options import request_of
 from figlang_tasks.core.request import Request
-from figlang_tasks.core.task_files import Harness
 from figlang_tasks.core.text import did_you_mean
-
-HARNESSES: tuple[Harness, ...] = get_args(Harness)
-MINI = "figlang_mini"
-"""Stands for a benchmark in lists: the small data that ships with the package."""
 
 _COLUMNS = 100
 """How wide a list is at most."""
@@ -41,7 +37,7 @@ class Definition:
 
     Attributes:
         name: of the task or group.
-        benchmark: the name of its folder; `MINI` for tasks on the data that ships with the package.
+        benchmark: its name; `MINI` for tasks on the data that ships with the package.
         harnesses: those that have it.
         members: the tasks and groups of a group, in order; empty for a task.
         request: what a task asks of its dataset; None for a group.
@@ -74,7 +70,7 @@ def tasks(
         Harness | None,
         typer.Option(
             "--path",
-            help="Print only the folder with the task files for this harness.",
+            help="Print only the folder with the task files for this harness, or of a benchmark.",
             show_default=False,
         ),
     ] = None,
@@ -99,7 +95,7 @@ def tasks(
       --model_args pretrained=ID --apply_chat_template
     """
     if path is not None:
-        say(task_files.folder(path))
+        say(_task_folder(pattern, path))
     elif metrics:
         say(_metrics_text(_benchmark_with_metrics(pattern)))
     elif pattern is None:
@@ -109,6 +105,26 @@ def tasks(
 
 
 # --- task files ---
+
+
+def _task_folder(benchmark: str | None, harness: Harness) -> Path:
+    """The folder with our task files for a harness, or with those of one benchmark.
+
+    Raises:
+        FigLangError: there is no such benchmark, or the harness has no task of it.
+    """
+    if benchmark is None:
+        return task_files.folder(harness)
+    if benchmark not in names():
+        hint = did_you_mean(benchmark, names())
+        raise FigLangError(
+            f"figlang tasks --path takes a benchmark, not {benchmark!r}{hint}; give one of"
+            f" {', '.join(names())}"
+        )
+    folder = home_of(benchmark).task_files[harness]
+    if not folder.is_dir():
+        raise FigLangError(f"{harness} has no task of {benchmark}")
+    return folder
 
 
 def definitions() -> dict[str, Definition]:
@@ -138,12 +154,11 @@ def _read_definition(file: Path, harness: Harness) -> Definition:
     """The task or group that a file defines.
 
     Args:
-        file: in a folder with the name of the benchmark, below the folder of the harness.
+        file: one of `task_files.files`.
         harness: the harness that reads the file.
     """
     content = task_files.read(file.resolve())
-    folder = file.relative_to(task_files.folder(harness)).parts[0]
-    benchmark = MINI if folder == "mini" else folder
+    benchmark = task_files.benchmark_of(file, harness)
     if "group" in content:
         members = tuple(content["task"])  # A group has a list where a task has its name.
         return Definition(content["group"], benchmark, (harness,), members=members)
@@ -285,9 +300,16 @@ def _task_list_text(task_definitions: Sequence[Definition]) -> str:
             text = _members_text(definition, room=_COLUMNS - len(start))
         lines.append(f"{start}{text}".rstrip())
     benchmark_names = dict.fromkeys(definition.benchmark for definition in task_definitions)
-    cards = ", ".join(f"docs/cards/{name}.md" for name in benchmark_names)
-    lines.append(f"\nrows: as published; - if not. Data, metrics and versions: {cards}.")
+    cards = [_card(name) for name in benchmark_names]
+    lines.append("\nrows: as published; - if not.")
+    if any(cards):
+        lines[-1] += f" Data, metrics and versions: {', '.join(filter(None, cards))}."
     return "\n".join(lines)
+
+
+def _card(benchmark: str) -> str:
+    """The path of the card of a benchmark, or of `MINI`; "" if it has none."""
+    return f"docs/cards/{MINI}.md" if benchmark == MINI else home_of(benchmark).card
 
 
 def _members_text(group: Definition, room: int) -> str:

@@ -6,7 +6,8 @@ import typer
 
 from figlang_tasks.cli import say
 from figlang_tasks.cli.lazy import LazyCommand, LazyGroup, lazy_command
-from figlang_tasks.core.benchmark import PACKAGE, names_with
+from figlang_tasks.core.benchmark import names_with
+from figlang_tasks.core.homes import home_of
 
 
 class _TrainCommands(LazyGroup):
@@ -15,7 +16,7 @@ class _TrainCommands(LazyGroup):
     def lazy_commands(self) -> list[LazyCommand]:
         commands = []
         for name in names_with("training"):
-            commands.append(lazy_command(name, f"{PACKAGE}.{name}.training", "train"))
+            commands.append(lazy_command(name, f"{home_of(name).package}.training", "train"))
         return commands
 
 

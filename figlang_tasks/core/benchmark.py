@@ -1,13 +1,12 @@
 """`Benchmark`, which is all that the package knows of a benchmark, and the requests of task files.
 
-A benchmark is a package ``figlang_tasks/benchmarks/NAME`` with a module ``benchmark`` that holds
-its `BENCHMARK`. The package finds it by its folder; no list of benchmarks exists.
+A benchmark is a package with a module ``benchmark`` that holds its `BENCHMARK`. Where such packages
+are, `figlang_tasks.core.homes` says.
 """
 
 from __future__ import annotations
 
 import math
-import pkgutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -17,7 +16,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from figlang_tasks.core.errors import DataError, FigLangError
+from figlang_tasks.core.errors import DataError, FigLangError, ForeignCodeError
+from figlang_tasks.core.homes import Home, home_of, names
 from figlang_tasks.core.hub import Source, cached, snapshot
 from figlang_tasks.core.optional_modules import OPTIONAL_MODULES
 from figlang_tasks.core.presentation import Parts
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from figlang_tasks.core.record import Record
     from figlang_tasks.scoring.task import Task
 
-PACKAGE = "figlang_tasks.benchmarks"
-
 
 @dataclass(frozen=True, kw_only=True)
 class Benchmark:
@@ -45,12 +43,12 @@ class Benchmark:
     this class, `Source` and the folders of `figlang_tasks.mini`.
 
     Attributes:
-        name: the name of its package, its folders of prompts and of task files, and its card
-            (``docs/cards/NAME.md``).
+        name: by which users ask for it, and templates are rendered (``NAME/question.jinja``).
         version: the version of its tasks, ``N-X``; CONTRIBUTING.md says when it rises. All its
             datasets have the same.
         prompt_hash: the hash of its prompts (`figlang_tasks.core.prompting.prompt_hash`). A test
-            fails when a prompt changes and this does not.
+            fails when a prompt of ours changes and this does not. "" to compute it, as benchmarks
+            of other packages do.
         summary: what it measures, in at most 39 characters: the line of ``figlang tasks``.
         citation: its paper in BibTeX; "" where there is none.
         sources: its datasets: the published one first, then others that it takes data from, then
@@ -64,7 +62,7 @@ class Benchmark:
 
     name: str
     version: str
-    prompt_hash: str
+    prompt_hash: str = ""
     summary: str
     citation: str = ""
     sources: tuple[Source, ...]
@@ -80,16 +78,23 @@ class Benchmark:
 
     def metadata(self, source: Source) -> dict[str, str]:
         """The metadata that results have for each task on a dataset, whatever the model."""
+        from figlang_tasks.core.prompting import prompt_hash  # imports Jinja
+
         return {
             "version": self.version,
-            "prompt_hash": self.prompt_hash,
+            "prompt_hash": self.prompt_hash or prompt_hash(self.name),
             "data_revision": source.stated_revision,
         }
 
     @property
+    def home(self) -> Home:
+        """Where it lives: its package, prompts, task files and card."""
+        return home_of(self.name)
+
+    @property
     def folder(self) -> Path:
         """The folder of its package, which also holds its published figures, if there are any."""
-        return Path(str(import_module(f"{PACKAGE}.{self.name}").__file__)).parent
+        return self.home.folder
 
     def module(self, name: str) -> ModuleType | None:
         """Import an optional module of the benchmark; None if it has no module of this name.
@@ -101,10 +106,10 @@ class Benchmark:
             FigLangError: the module does not define what it must.
         """
         declaration = OPTIONAL_MODULES[name]  # what such a module must define, and for whom
-        path = f"{PACKAGE}.{self.name}.{name}"
+        path = f"{self.home.package}.{name}"
         if find_spec(path) is None:
             return None
-        module = import_module(path)
+        module = self._import(name)
         missing = [name for name in declaration.defines if not hasattr(module, name)]
         if missing:
             raise FigLangError(
@@ -137,8 +142,34 @@ class Benchmark:
     @property
     def tasks(self) -> tuple[Task, ...]:
         """Its kinds of tasks, from its module ``tasks``, which this imports."""
-        tasks: tuple[Task, ...] = import_module(f"{PACKAGE}.{self.name}.tasks").TASKS
+        tasks: tuple[Task, ...] | None = getattr(self.tasks_module, "TASKS", None)
+        if not tasks:
+            raise ForeignCodeError(
+                f"{self.tasks_module.__file__} must define TASKS = (Task(...), ...): define it"
+            )
         return tasks
+
+    @property
+    def tasks_module(self) -> ModuleType:
+        """Its module ``tasks``, which also has the functions that its task files name."""
+        return self._import("tasks")
+
+    def _import(self, name: str) -> ModuleType:
+        """Import a module of the benchmark.
+
+        Raises:
+            ForeignCodeError: it is of another package, and cannot be imported.
+        """
+        path = f"{self.home.package}.{name}"
+        if not self.home.distribution:
+            return import_module(path)
+        try:
+            return import_module(path)
+        except Exception as error:  # code of others may raise anything
+            raise ForeignCodeError(
+                f"benchmark {self.name}: {path} cannot be imported ({type(error).__name__}:"
+                f" {error}): repair it, or uninstall {self.home.distribution}"
+            ) from error
 
     def task(self, name: str) -> Task:
         """The kind of task of this name; a `DataError` if there is none."""
@@ -182,25 +213,26 @@ class Benchmark:
         return releases
 
 
-@cache
-def names() -> tuple[str, ...]:
-    """The names of all benchmarks, without importing any."""
-    return tuple(module.name for module in pkgutil.iter_modules(import_module(PACKAGE).__path__))
-
-
 def names_with(module: str) -> tuple[str, ...]:
-    """The names of the benchmarks that have an optional module, without importing any of them."""
+    """The names of the benchmarks that have an optional module, without importing that module."""
     if module not in OPTIONAL_MODULES:
         raise ValueError(
             f"{module} is no optional module; there are: {', '.join(OPTIONAL_MODULES)}"
         )
-    return tuple(name for name in names() if find_spec(f"{PACKAGE}.{name}.{module}") is not None)
+    owners: list[str] = []
+    for name in names():
+        if find_spec(f"{home_of(name).package}.{module}") is not None:
+            owners.append(name)
+    return tuple(owners)
 
 
 @cache
 def benchmarks() -> Mapping[str, Benchmark]:
-    """All benchmarks by name, in alphabetical order."""
-    return {name: import_module(f"{PACKAGE}.{name}.benchmark").BENCHMARK for name in names()}
+    """All benchmarks by name, in the order of `names`."""
+    benchmark_by_name: dict[str, Benchmark] = {}
+    for name in names():
+        benchmark_by_name[name] = import_module(f"{home_of(name).package}.benchmark").BENCHMARK
+    return benchmark_by_name
 
 
 @cache
@@ -256,6 +288,21 @@ def parse_request(text: object, key: str = "dataset_name") -> tuple[Benchmark, R
         benchmark = of_dataset(str(text).partition(",")[0])
     except DataError as error:
         raise DataError(f"{key} is {text!r}: {error}") from error
+    return benchmark, request_for(benchmark, text, key)
+
+
+def request_for(benchmark: Benchmark, text: object, key: str) -> Request:
+    """Read a request for a dataset of a benchmark, as `parse_request` does.
+
+    Raises:
+        DataError: the dataset is not one of the benchmark, or it does not take these parameters.
+    """
+    dataset_names = [source.name for source in benchmark.sources]
+    if str(text).partition(",")[0] not in dataset_names:
+        raise DataError(
+            f"{key} is {text!r}; its dataset must be one of {benchmark.name}:"
+            f" {', '.join(dataset_names)}"
+        )
     keys = benchmark.keys
     optional_keys = benchmark.optional_keys
 
@@ -270,7 +317,7 @@ def parse_request(text: object, key: str = "dataset_name") -> tuple[Benchmark, R
         optional_form = "".join(f"[,{key}=...]" for key in optional_keys)
         raise DataError(f"{key} is {text!r}; it must be DATASET{required_form}{optional_form}")
     in_order = {key: request[key] for key in (*keys, *optional_keys) if key in request}
-    return benchmark, Request.of(request.dataset, **in_order)
+    return Request.of(request.dataset, **in_order)
 
 
 def process_docs(stub: datasets.Dataset) -> datasets.Dataset:

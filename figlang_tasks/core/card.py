@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from string import ascii_uppercase
 from typing import Any, TypeAlias, TypedDict
 
 from figlang_tasks.core.data_id import DataId
@@ -139,7 +140,7 @@ def outcome(is_right: bool, is_answered: bool = True, otherwise: str = WRONG) ->
 
 
 def plain_card(data: DataId, records: Sequence[Record], document: RowIfKnown) -> Card:
-    """The card of a row with its texts, its gold label and its picture.
+    """The card of a row with its texts, its options, its gold label and its picture.
 
     For benchmarks that show nothing else. They all take the same arguments.
 
@@ -151,28 +152,50 @@ def plain_card(data: DataId, records: Sequence[Record], document: RowIfKnown) ->
     record = records[0]
     facts: Texts = []
     for name, text in (document or {}).items():
-        if isinstance(text, str) and name not in ("id", "data"):
+        if isinstance(text, str) and name not in ("id", "data", "request", "answer"):
             facts.append((name, text))
+    options = options_of(document)
+    facts.extend(zip(ascii_uppercase, options, strict=False))
     return {
         "facts": facts,
-        "gold": [("gold", record["gold"])] if "gold" in record else [],
+        "gold": [("gold", _label_text(record["gold"], options))] if "gold" in record else [],
         "pictures": [{"name": record["id"], "label": "", "role": ""}],
     }
 
 
-def plain_answer(record: Record, answer_field: str) -> Answer:
+def options_of(document: RowIfKnown) -> list[str]:
+    """The texts in a row's column ``options``; none where it has no such list."""
+    options = (document or {}).get("options")
+    if isinstance(options, list) and all(isinstance(option, str) for option in options):
+        return options
+    return []
+
+
+def _label_text(label: Any, options: Sequence[str]) -> Any:
+    """A label as people read it: ``D`` for the number 3 of an option, ``yes`` for True."""
+    if isinstance(label, bool):
+        return YES[label]
+    if isinstance(label, int) and 0 <= label < len(options):
+        return ascii_uppercase[label]
+    return label
+
+
+def plain_answer(record: Record, answer_field: str, document: RowIfKnown = None) -> Answer:
     """The answer of a record with what was read in it, for benchmarks that show nothing else.
 
-    It is right if it is the gold label, and open if the record has no gold label.
+    It is right if the record says so or it is the gold label, and open without a gold label.
 
     Args:
         record: the record.
         answer_field: its field with what was read; None in it is no answer.
+        document: the row, whose options have letters; None if it is not at hand.
     """
     predicted = record[answer_field]
     is_answered = predicted is not None
     if "gold" in record:
-        answer_outcome = outcome(predicted == record["gold"], is_answered)
+        is_right = record.get("is_right", predicted == record["gold"])
+        answer_outcome = outcome(is_right, is_answered)
     else:
         answer_outcome = outcome(False, is_answered, otherwise=OPEN)  # neither right nor wrong
-    return {"predicted": predicted if is_answered else "none", "outcome": answer_outcome}
+    shown = _label_text(predicted, options_of(document)) if is_answered else "none"
+    return {"predicted": shown, "outcome": answer_outcome}

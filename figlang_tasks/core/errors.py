@@ -28,6 +28,10 @@ class FigLangError(Exception):
     """
 
 
+class ForeignCodeError(FigLangError):
+    """A module of a benchmark of another package does not work; the message names the package."""
+
+
 class DataError(FigLangError):
     """Data is missing, not accessible or not what it should be; the message says what to do.
 

@@ -1,4 +1,4 @@
-"""Renders the Jinja templates under ``prompts/``: every word that a model reads is there."""
+"""Renders the Jinja templates of benchmarks: every word that a model reads is there."""
 
 from __future__ import annotations
 
@@ -7,9 +7,17 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import (
+    BaseLoader,
+    ChoiceLoader,
+    Environment,
+    FileSystemLoader,
+    PrefixLoader,
+    StrictUndefined,
+)
 
 from figlang_tasks import resource_dir
+from figlang_tasks.core.homes import foreign_homes
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -26,8 +34,13 @@ and pictures, ``{"type": "image", "url": PICTURE}``.
 @cache
 def _environment() -> Environment:
     """The settings of Jinja, which are a part of what the templates mean."""
+    foreign_loaders: dict[str, BaseLoader] = {}
+    for home in foreign_homes().values():
+        foreign_loaders[home.name] = FileSystemLoader(home.prompts)
     return Environment(
-        loader=FileSystemLoader(resource_dir("prompts")),
+        loader=ChoiceLoader(
+            [FileSystemLoader(resource_dir("prompts")), PrefixLoader(foreign_loaders)]
+        ),
         undefined=StrictUndefined,
         autoescape=False,  # plain text for models, not HTML
         trim_blocks=True,
@@ -37,7 +50,7 @@ def _environment() -> Environment:
 
 
 def render(template: str, **values: object) -> str:
-    """Render a template under ``prompts/``.
+    """Render a template of a benchmark.
 
     For example ``render("vflute/question.jinja", claim=..., instruction=3)``.
     """
@@ -46,8 +59,11 @@ def render(template: str, **values: object) -> str:
 
 def prompt_hash(benchmark: str) -> str:
     """The first 12 hex digits of the SHA-256 over all templates of a benchmark."""
+    folder = resource_dir("prompts") / benchmark
+    if benchmark in foreign_homes():
+        folder = foreign_homes()[benchmark].prompts
     digest = hashlib.sha256()
-    for path in sorted((resource_dir("prompts") / benchmark).glob("*.jinja")):
+    for path in sorted(folder.glob("*.jinja")):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:12]
 

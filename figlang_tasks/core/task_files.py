@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import yaml
 
 from figlang_tasks import resource_dir
 from figlang_tasks.core.errors import FigLangError
-
-Harness = Literal["lmms_eval", "lm_eval"]
+from figlang_tasks.core.homes import MINI, Harness, files_in, foreign_homes
 
 TaskConfig: TypeAlias = Mapping[str, Any]
 """The content of a task file, with what it includes, by key."""
@@ -46,19 +45,42 @@ def _function_name(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> str:
 Loader.add_constructor("!function", _function_name)
 
 
+STUB = {"data_files": {"test": str(resource_dir("task_yamls") / "lmms_eval" / "stub.jsonl")}}
+"""The ``dataset_kwargs`` of task files in other packages: the row that the harness loads."""
+
+
 def folder(harness: Harness) -> Path:
-    """The folder with the task files for a harness."""
+    """The folder with the task files of our benchmarks for a harness."""
     return resource_dir("task_yamls") / harness
 
 
-def files(harness: Harness) -> dict[str, Path]:
-    """The files of our tasks and groups for a harness, by name, in the order of their paths.
+def folders(harness: Harness) -> list[Path]:
+    """The folder of our task files for a harness, then those of benchmarks of other packages."""
+    all_folders = [folder(harness)]
+    for home in foreign_homes().values():
+        if home.task_files[harness].is_dir():
+            all_folders.append(home.task_files[harness])
+    return all_folders
 
-    A file has the name of its task or group. Files that others only include have names that begin
-    with ``_``; they are left out.
+
+def files(harness: Harness) -> dict[str, Path]:
+    """The files of the tasks and groups of all benchmarks for a harness, by name.
+
+    A file has the name of its task or group. They are in the order of folders and of paths.
     """
-    paths = sorted(folder(harness).rglob("[!_]*.yaml"))
-    return {path.stem: path for path in paths}
+    path_by_name: dict[str, Path] = {}
+    for task_folder in folders(harness):
+        path_by_name.update(files_in(task_folder))
+    return path_by_name
+
+
+def benchmark_of(path: Path, harness: Harness) -> str:
+    """The name of the benchmark that one of the `files` is of; `MINI` for tasks on shipped data."""
+    for home in foreign_homes().values():
+        if path.is_relative_to(home.task_files[harness]):
+            return home.name
+    benchmark = path.relative_to(folder(harness)).parts[0]
+    return MINI if benchmark == "mini" else benchmark
 
 
 @cache

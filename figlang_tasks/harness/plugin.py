@@ -20,10 +20,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from figlang_tasks import models
-from figlang_tasks.core import logs
+from figlang_tasks.core import logs, task_files
 from figlang_tasks.harness import evaluate_hook, simple_evaluate_hook, task_index
 from figlang_tasks.harness.harness_types import Arguments, Original, Replacement
-from figlang_tasks.harness.task_index import tasks_dir
+from figlang_tasks.harness.task_index import tasks_dir as tasks_dir  # for users of this module
 
 if TYPE_CHECKING:
     from lmms_eval.models.registry_v2 import ModelManifest
@@ -69,10 +69,11 @@ def task_manager(**kwargs: Any) -> TaskManager:
     from lmms_eval.tasks import TaskManager
 
     if kwargs.get("include_defaults", True) is False:
-        # `initialize_tasks` adds our folder only beside the harness's own tasks.
+        # `initialize_tasks` adds our folders only beside the harness's own tasks.
         include_path = kwargs.get("include_path") or []
-        folders = [include_path] if isinstance(include_path, str) else include_path
-        kwargs["include_path"] = [*folders, str(tasks_dir())]
+        user_folders = [include_path] if isinstance(include_path, str) else include_path
+        our_folders = [str(folder) for folder in task_files.folders("lmms_eval")]
+        kwargs["include_path"] = [*user_folders, *our_folders]
     return TaskManager(**kwargs)
 
 

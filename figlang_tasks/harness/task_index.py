@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from figlang_tasks.core.errors import FigLangError
-from figlang_tasks.core.task_files import ALL_TASKS, folder
+from figlang_tasks.core.task_files import ALL_TASKS, folder, folders
 from figlang_tasks.core.text import did_you_mean
 from figlang_tasks.harness.harness_types import Arguments, HarnessTask, Original
 
@@ -20,7 +20,7 @@ TaskIndex: TypeAlias = dict[str, dict[str, Any]]
 
 
 def tasks_dir() -> Path:
-    """The folder with our task definitions for lmms-eval."""
+    """The folder with the task definitions of our benchmarks for lmms-eval."""
     return folder("lmms_eval")
 
 
@@ -33,7 +33,9 @@ def initialize_tasks(original: Original, arguments: Arguments) -> TaskIndex:
     if not arguments["include_defaults"]:
         return index
     manager: TaskManager = arguments["self"]
-    our_index = manager._get_task_and_group(str(tasks_dir()))
+    our_index: TaskIndex = {}
+    for task_folder in folders("lmms_eval"):
+        our_index.update(manager._get_task_and_group(str(task_folder)))
     # The harness's own tasks and those of --include_path take precedence over ours. Among the
     # folders of lmms-eval 0.7.3, too, the first that has a name wins.
     return {**our_index, **index}

@@ -70,19 +70,21 @@ def make_card(task: TaskRun, samples: Sequence[Sample], document: RowIfKnown) ->
     return card
 
 
-def make_answer(task: TaskRun, samples: Sequence[Sample]) -> Answer:
+def make_answer(task: TaskRun, samples: Sequence[Sample], document: RowIfKnown = None) -> Answer:
     """Make the answer of a run to a row, as the row's card shows it.
 
     Args:
         task: the task of the run.
         samples: the samples of the row in the run: one for each image where images are ranked, else
             a single one.
+        document: the row of the benchmark; None if it is not at hand.
     """
     records = [sample["sample"] for sample in samples]
     module = task.benchmark.module("card")
     with task.reporting_damage(f"a row, {records[0]['id']},"):
         if module is None:
-            benchmark_answer = plain_answer(records[0], task.kind.answer_field)
+            field = task.kind.answer_field
+            benchmark_answer = plain_answer(records[0], field, document)
         else:
             benchmark_answer = module.answer(records)
 

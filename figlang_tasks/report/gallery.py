@@ -174,7 +174,7 @@ def _make_card(task: str, runs: Sequence[Run], row: Row, originals: Originals | 
     card["answers"] = []
     for run_number, samples in row.items():
         answer: Answer = {"run": run_number}
-        answer.update(cards.make_answer(runs[run_number].tasks[task], samples))
+        answer.update(cards.make_answer(runs[run_number].tasks[task], samples, document))
         prompt = cards.prompt_of(samples[0])
         if prompt != card["prompt"]:  # that of the first run, which the card shows
             answer["prompt"] = prompt

@@ -7,12 +7,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from figlang_tasks.core.benchmark import benchmarks
+from loguru import logger
+
+from figlang_tasks.core.benchmark import Benchmark, benchmarks
+from figlang_tasks.core.errors import ForeignCodeError
 from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measure, Record, full_name
 from figlang_tasks.scoring.read_by_model import read_by_model
 
 if TYPE_CHECKING:
+    from figlang_tasks.core.presentation import Parts
     from figlang_tasks.metrics.significance import Statistic
+    from figlang_tasks.scoring.task import Task
 
 
 class MetricScope(NamedTuple):
@@ -41,10 +46,11 @@ def statistics_by_metric_scope(
 def all_measures() -> Iterator[Measure]:
     """All measures of all benchmarks, also those of leaderboards and of answers read by a model.
 
-    Several may share a name; they then agree in all but descriptions, sources and scopes.
+    Several may share a name; they then agree in all but descriptions, sources and scopes. A
+    benchmark of another package whose code does not work is left out.
     """
     for benchmark in benchmarks().values():
-        for task in benchmark.tasks:
+        for task in _working_tasks(benchmark):
             for measure in task.measures.all:
                 yield measure
                 # `figlang judge read` recomputes values from records, so other metrics have no
@@ -53,6 +59,16 @@ def all_measures() -> Iterator[Measure]:
                     yield read_by_model(measure)
             for leaderboard in task.boards:
                 yield from leaderboard.all
+
+
+@cache
+def _working_tasks(benchmark: Benchmark) -> tuple[Task, ...]:
+    """The kinds of tasks of a benchmark; none, and a warning, if the code of others fails."""
+    try:
+        return benchmark.tasks
+    except ForeignCodeError as error:
+        logger.warning(f"figlang_tasks: {error}")
+        return ()
 
 
 @cache
@@ -148,7 +164,12 @@ def _scope_texts() -> Mapping[str, str]:
     """The text of each scope; the first one if several benchmarks name a scope."""
     text_by_scope: dict[str, str] = {}
     for benchmark in benchmarks().values():
-        for scope, part in benchmark.parts.by_scope.items():
+        try:
+            parts: Parts = benchmark.parts
+        except ForeignCodeError as error:
+            logger.warning(f"figlang_tasks: {error}")
+            continue
+        for scope, part in parts.by_scope.items():
             text_by_scope.setdefault(scope, part.name)
     return text_by_scope
 

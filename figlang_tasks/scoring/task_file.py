@@ -7,19 +7,20 @@ functions that judge.
 from __future__ import annotations
 
 import pkgutil
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from figlang_tasks.core import task_files
-from figlang_tasks.core.benchmark import PACKAGE, Benchmark, parse_request
+from figlang_tasks.core.benchmark import Benchmark, parse_request
 from figlang_tasks.core.blocks import DEFAULT, OPTIONS, SETTINGS, options_for_words
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import FigLangError
+from figlang_tasks.core.homes import foreign_homes
 from figlang_tasks.core.prompting import ChatTurn, user_turn
 from figlang_tasks.core.request import Request
 from figlang_tasks.core.task_files import ALL_TASKS, TaskConfig
@@ -31,8 +32,11 @@ if TYPE_CHECKING:
     import datasets
     from PIL import Image
 
-_OURS = "figlang_tasks."
-"""How the names of our functions begin in task files."""
+
+def _is_of_a_benchmark(name: str) -> bool:
+    """Whether a function or module is ours, or of the package of another benchmark, by its name."""
+    packages = ["figlang_tasks", *[home.package for home in foreign_homes().values()]]
+    return f"{name}.".startswith(tuple(f"{package}." for package in packages))
 
 
 @dataclass(frozen=True)
@@ -141,16 +145,11 @@ class TaskFile:
 
         The module ``tasks`` of a benchmark may declare the function ``picture_file``.
         """
-        declared = getattr(self._tasks_module, "picture_file", None)
+        declared = getattr(self.benchmark.tasks_module, "picture_file", None)
         if declared is None:
             return None
         file: Path = declared(document)
         return file
-
-    @property
-    def _tasks_module(self) -> ModuleType:
-        """The module ``tasks`` of the benchmark."""
-        return import_module(f"{PACKAGE}.{self.benchmark.name}.tasks")
 
     def function(self, key: str) -> Callable[..., Any]:
         """A function that the file names, ``doc_to_text`` for example.
@@ -159,7 +158,7 @@ class TaskFile:
             FigLangError: it is not one of figlang_tasks; code of others is not imported.
         """
         name = str(self.config.get(key))
-        if not name.startswith(_OURS):
+        if not _is_of_a_benchmark(name):
             raise FigLangError(
                 f"{self.name}: its {key} is {name}, which is not of figlang_tasks: answers to it"
                 " can be scored in a run of lmms_eval alone"
@@ -173,7 +172,7 @@ class TaskFile:
             ) from error
         # A module of ours has names of others too, those that it imports.
         module = str(getattr(function, "__module__", ""))
-        if not callable(function) or not module.startswith(_OURS):
+        if not callable(function) or not _is_of_a_benchmark(module):
             raise FigLangError(
                 f"{self.name}: its {key} is {name}, which is no function of figlang_tasks: see its"
                 " task files for the names that stand there"
@@ -196,7 +195,7 @@ class TaskFile:
         # What is left out at 0 is no key of a sample in the harness's files either.
         metrics = [measure.name for measure in self.kind.measures.in_table if not measure.omit_zero]
         return AnswerJudge.of(
-            [self._tasks_module],
+            [self.benchmark.tasks_module, _module_of(self.function("doc_to_text"))],
             process_results=self.function("process_results"),
             doc_to_text=prompt_of,
             task_kind=self.kind,
@@ -215,6 +214,11 @@ def _check_content(path: Path, config: TaskConfig) -> None:
     for key in ("task", "dataset_name"):
         if key in config and "group" not in config and not isinstance(config[key], str):
             raise FigLangError(f"{path}: its {key} must be a name, not {config[key]!r}")
+
+
+def _module_of(function: Callable[..., Any]) -> ModuleType:
+    """The module in which a function is defined."""
+    return sys.modules[function.__module__]
 
 
 @cache  # It is asked for with each answer.

@@ -166,7 +166,7 @@ def test_every_benchmark_refuses_placeholders_of_pictures(name: str) -> None:
     file = f"tests/benchmarks/{name}/faults.yaml"
     assert name in NAMES, (
         f"{file} is missing: write the faults of rows that a run must refuse into it, as in"
-        " examples/emblems"
+        " tests/benchmarks/columbus"
     )
     messages = [str(fault["says"]) for fault in head(name)["faults"]]
     assert any("must not contain <image>" in message for message in messages), (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,8 @@ from documents import ROOT
 
 from figlang_tasks import FigLangError
 from figlang_tasks.core import benchmark as benchmark_module
-from figlang_tasks.core.benchmark import PACKAGE, Benchmark, benchmarks, names, names_with
+from figlang_tasks.core.benchmark import Benchmark, benchmarks, names, names_with
+from figlang_tasks.core.homes import GROUP, home_of
 from figlang_tasks.core.optional_modules import OPTIONAL_MODULES
 
 REQUIRED_MODULES = {"__init__", "benchmark", "tasks"}
@@ -43,9 +44,9 @@ def imported_modules(path: Path) -> set[str]:
     imported: set[str] = set()
     for node in ast.walk(ast.parse(path.read_bytes())):
         if isinstance(node, ast.ImportFrom) and node.module is not None:
-            if node.module == f"{PACKAGE}.{path.parent.name}":
+            if node.module == f"{GROUP}.{path.parent.name}":
                 imported.update(alias.name for alias in node.names)
-            elif node.module.startswith(f"{PACKAGE}.{path.parent.name}."):
+            elif node.module.startswith(f"{GROUP}.{path.parent.name}."):
                 imported.add(node.module.rpartition(".")[2])
     return imported
 
@@ -72,7 +73,8 @@ def test_a_module_that_lacks_a_name_is_an_error_for_its_user(
         "def crad(data, records, document): ...\n\ndef answer(records): ...\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(benchmark_module, "PACKAGE", "its_benchmarks")
+    its_home = replace(home_of("flute"), name="sayings", package="its_benchmarks.sayings")
+    monkeypatch.setattr(benchmark_module, "home_of", lambda name: its_home)
     sayings = Benchmark(name="sayings", version="1-0", prompt_hash="", summary="", sources=())
     with pytest.raises(
         FigLangError, match=r"sayings/card.py must define card: figlang report needs it\. Define it"

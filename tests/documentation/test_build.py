@@ -43,7 +43,7 @@ def test_links_and_files_lead_somewhere(path: Path) -> None:
             assert part in map(anchor, headings), link
     for name in _FILE.findall(prose(text)):
         if not re.search(r"BENCHMARK|VERB|HARNESS", name):
-            assert (ROOT / name).exists() or (ROOT / "examples" / "emblems" / name).exists(), name
+            assert (ROOT / name).exists(), name
     for block in blocks(text):
         assert block.language in LANGUAGES or block.language.startswith("{"), (
             f"line {block.line}: {block.language!r}"

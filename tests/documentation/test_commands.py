@@ -32,7 +32,7 @@ from figlang_tasks.cli.figlang import app
 from figlang_tasks.cli.tasks import definitions
 from figlang_tasks.mini import DEMO_MODEL_DIR
 
-# tasks and a model class of examples/, and the name of its copy in CONTRIBUTING.md
+# tasks and a model class of examples/, and the benchmark of docs/own_benchmark.md
 EXAMPLES = {"emblems", "proverbs", "columbus_released", "my_vlm"}
 # a placeholder, and classes whose packages are not installed here
 NAMES = {"NAME", "vllm", "sglang"}

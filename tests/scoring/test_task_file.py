@@ -40,7 +40,7 @@ def test_a_file_with_a_mistake_is_named(content: str, message: str, tmp_path: Pa
     [
         ("figlang_tasks.scoring.process_resluts", "there is no such function"),
         ("figlang_tasks.none.process_results", "there is no such function"),
-        ("figlang_tasks.scoring.task_file.import_module", "which is no function of figlang_tasks"),
+        ("figlang_tasks.scoring.task_file.dataclass", "which is no function of figlang_tasks"),
         ("figlang_tasks.scoring", "which is no function of figlang_tasks"),
         ("os.system", "which is not of figlang_tasks"),
     ],

@@ -28,6 +28,8 @@ from typing import IO, Any
 from unittest.mock import patch
 
 from figlang_tasks.cli.lmms_eval import BARS
+from figlang_tasks.core import homes
+from figlang_tasks.core.benchmark import benchmarks, sources
 
 PROGRAMS = {
     "figlang": "figlang_tasks.cli.figlang:main",
@@ -184,6 +186,8 @@ def _run(
     if not set(folders) <= set(sys.path):
         sys.path[1:1] = folders
         sys.modules["lmms_eval.models"].MODEL_REGISTRY_V2.load_entrypoint_manifests(overwrite=True)
+        for cached_function in (homes.foreign_homes, homes.home_of, benchmarks, sources):
+            cached_function.cache_clear()
     _read_environment_again()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:

@@ -71,7 +71,7 @@ def benchmarks_in_need_of(need: str) -> tuple[str, ...]:
             names.append(benchmark.name)
             # The tasks of `MINI` read the data that is shipped in a folder of the package.
             ships_data = any(source.folder is not None for source in benchmark.sources)
-            if ships_data:
+            if ships_data and not benchmark.home.distribution:
                 is_needed_by_mini = True
     if is_needed_by_mini:
         names.append(MINI)

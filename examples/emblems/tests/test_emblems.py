@@ -1,10 +1,10 @@
 """Emblems: which outputs count as answers, and how the metrics score them."""
 
 import pytest
+from figlang_emblems.measures import MEASURES
+from figlang_emblems.tasks import record
 
-from figlang_tasks.benchmarks.emblems.measures import MEASURES
-from figlang_tasks.benchmarks.emblems.tasks import record
-from figlang_tasks.scoring import evaluate, process_results
+from figlang_tasks.scoring import evaluate
 
 DOCUMENT = {"request": "Emblems,split=test", "id": "emblem-0", "data": "Emblems", "fits": 1}
 
@@ -28,7 +28,7 @@ def test_what_counts_as_an_answer(output: str | None, predicted: bool | None, st
 def test_metrics() -> None:
     """Counted by hand: of four answers to a fitting picture, one is right and three are read."""
     outputs = ["Yes", "No", "No", "Hm"]
-    records = [process_results(DOCUMENT, [output])["sample"] for output in outputs]
+    records = [record(DOCUMENT, output) for output in outputs]
     values = evaluate(records, MEASURES)
     assert values["acc"]["all"].value == 1 / 4
     assert values["parse_rate"]["all"].value == 3 / 4

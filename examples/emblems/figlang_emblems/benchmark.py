@@ -1,4 +1,6 @@
-"""Name, version and data source of Emblems."""
+"""Name, version and data of Emblems."""
+
+from pathlib import Path
 
 from figlang_tasks.core.benchmark import Benchmark
 from figlang_tasks.core.hub import Source
@@ -6,7 +8,6 @@ from figlang_tasks.core.hub import Source
 BENCHMARK = Benchmark(
     name="emblems",
     version="1-0",
-    prompt_hash="124f4cf3f429",
     summary="does a picture convey a saying?",
-    sources=(Source(name="Emblems", bring="docs/cards/emblems.md"),),
+    sources=(Source(name="Emblems", splits={"test": 8}, folder=Path(__file__).parent / "data"),),
 )

@@ -4,9 +4,9 @@ from typing import Any
 
 from PIL import Image
 
+from figlang_emblems.measures import MEASURES
+from figlang_emblems.rows import documents
 from figlang_tasks.answers.yes_no import yes_no
-from figlang_tasks.benchmarks.emblems.measures import MEASURES
-from figlang_tasks.benchmarks.emblems.rows import documents
 from figlang_tasks.core import images
 from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.prompting import render
