@@ -78,13 +78,18 @@ class Benchmark:
 
     def metadata(self, source: Source) -> dict[str, str]:
         """The metadata that results have for each task on a dataset, whatever the model."""
-        from figlang_tasks.core.prompting import prompt_hash  # imports Jinja
-
         return {
             "version": self.version,
-            "prompt_hash": self.prompt_hash or prompt_hash(self.name),
+            "prompt_hash": self.prompt_hash or self._computed_prompt_hash,
             "data_revision": source.stated_revision,
         }
+
+    @property
+    def _computed_prompt_hash(self) -> str:
+        """The hash of its prompts."""
+        from figlang_tasks.core.prompting import prompt_hash  # imports Jinja
+
+        return prompt_hash(self.name)
 
     @property
     def home(self) -> Home:
