@@ -16,6 +16,7 @@ from figlang_tasks.core.errors import DataError, FigLangError, RunError
 if TYPE_CHECKING:
     from lmms_eval.tasks import TaskManager
 
+    from figlang_tasks.from_python import evaluate
     from figlang_tasks.metrics.classification import f1_at, f1_curve, macro_f1_of_labels
     from figlang_tasks.metrics.explanation import get_scorer
     from figlang_tasks.metrics.ranking import precision_at_k
@@ -36,6 +37,7 @@ __all__ = [
     "RunError",
     "__version__",
     "compare",
+    "evaluate",
     "f1_at",
     "f1_curve",
     "get_scorer",
@@ -50,6 +52,7 @@ __all__ = [
 # and torch takes seconds.
 _MODULES = {
     "compare": "results.frame",
+    "evaluate": "from_python",
     "f1_at": "metrics.classification",
     "f1_curve": "metrics.classification",
     "get_scorer": "metrics.explanation",

@@ -3,7 +3,33 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+
+@contextmanager
+def made_folder(folder: Path) -> Iterator[None]:
+    """Make a folder for a block that writes into it, with the missing folders above it.
+
+    If the block fails, those that were made are removed again, unless something is in them.
+
+    Raises:
+        OSError: the folder cannot be made.
+    """
+    made: list[Path] = []
+    for candidate in (folder, *folder.parents):
+        if candidate.exists():
+            break
+        made.append(candidate)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield
+    except BaseException:
+        for candidate in made:
+            with suppress(OSError):
+                candidate.rmdir()
+        raise
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -21,12 +47,12 @@ def write_whole(path: Path, content: bytes) -> None:
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            temporary.write_bytes(content)
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        with made_folder(path.parent):
+            try:
+                temporary.write_bytes(content)
+                temporary.replace(path)
+            finally:
+                temporary.unlink(missing_ok=True)
     except OSError as error:
         # The error of a full disk names no file.
         raise OSError(error.errno, error.strerror, str(path)) from error

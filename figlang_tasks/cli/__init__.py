@@ -3,25 +3,55 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-
-import typer
 
 from figlang_tasks.core.errors import FigLangError, remedy_of_writing
 from figlang_tasks.core.text import printable, printable_lines
 
 # --- printing ---
 
+_BOLD = re.compile(r"\*\*(\S+)\*\*")
+"""A word in bold, in Markdown; its group is the word without the stars."""
+
 
 def say(text: object, err: bool = False) -> None:
     """Print a text without characters that steer a terminal, to standard error if `err` is set."""
+    import typer  # Not above: the command lmms_eval, which imports this package, needs no typer.
+
     typer.echo(printable_lines(text), err=err)
 
 
 def say_json(content: object) -> None:
     """Print an object as JSON, in ASCII."""
+    import typer
+
     typer.echo(json.dumps(content, indent=2))
+
+
+def say_tables(tables: str) -> None:
+    """Print tables in Markdown, on a terminal with words in bold in place of ``**word**``."""
+    output = printable_lines(tables)
+    if sys.stdout.isatty():
+        # Only now, since `printable_lines` would remove what makes a terminal write in bold.
+        output = _BOLD.sub(_in_bold, output)
+    import typer
+
+    typer.echo(output)
+
+
+def _in_bold(bold_word: re.Match[str]) -> str:
+    """The word in a match of `_BOLD`, in bold for a terminal, with spaces in place of the stars.
+
+    So it is as wide as before, and columns stay aligned.
+    """
+    import typer
+
+    return "    " + typer.style(bold_word[1], bold=True)
 
 
 def warn(text: object) -> None:
@@ -55,6 +85,15 @@ def next_report_line(run: Path) -> str:
 
 
 # --- where a command writes ---
+
+
+@contextmanager
+def saying_new_folder(output: Path) -> Iterator[None]:
+    """Say at the end of a block that the folder of a file was made, if it did not exist before."""
+    is_new = not output.absolute().parent.exists()
+    yield
+    if is_new:
+        say(f"new folder: {output.parent}")
 
 
 def folder_beside(run: Path, suffix: str) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
@@ -10,7 +11,7 @@ import figlang_tasks
 from figlang_tasks.cli import say, warn
 from figlang_tasks.core.benchmark import benchmarks, names
 from figlang_tasks.core.errors import RunError
-from figlang_tasks.core.text import printable
+from figlang_tasks.core.text import did_you_mean, printable
 from figlang_tasks.report.run_warnings import contradiction_warnings
 from figlang_tasks.results.provenance import harness, option_text
 from figlang_tasks.results.runs import read
@@ -74,6 +75,10 @@ def _read_run(path: str) -> Run:
     Raises:
         RunError: there is no run; the message lists the benchmarks.
     """
+    is_path = os.path.exists(path.partition("=")[2] or path)
+    hint = did_you_mean(path, names())
+    if hint and not is_path:
+        raise RunError(f"no benchmark and no run {path!r}{hint}")
     try:
         run = read(path, require_samples=True)
     except RunError as error:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
-import sys
 from typing import Annotated, Literal, TypeAlias
 
 import typer
 
-from figlang_tasks.cli import say_json
+from figlang_tasks.cli import say_json, say_tables
 from figlang_tasks.cli.comparison_text import ComparisonText
 from figlang_tasks.cli.options import AsJson, Runs
-from figlang_tasks.core.text import printable_lines
 from figlang_tasks.results import comparison
 from figlang_tasks.results.runs import read_all
 
@@ -35,9 +32,6 @@ Style: TypeAlias = Annotated[
         "--format", help="md: tables in Markdown. latex: the same for a paper (booktabs)."
     ),
 ]
-
-_BOLD = re.compile(r"\*\*(\S+)\*\*")
-"""A word in bold, in Markdown; its group is the word without the stars."""
 
 
 def compare(
@@ -97,23 +91,6 @@ def compare(
     if as_json:
         say_json(text.json_content())
     elif style == "latex":
-        _print_tables(text.latex())
+        say_tables(text.latex())
     else:
-        _print_tables(text.markdown())
-
-
-def _print_tables(tables: str) -> None:
-    """Print tables, on a terminal with words in bold in place of ``**word**``."""
-    output = printable_lines(tables)
-    if sys.stdout.isatty():
-        # Only now, since `printable_lines` would remove what makes a terminal write in bold.
-        output = _BOLD.sub(_in_bold, output)
-    typer.echo(output)
-
-
-def _in_bold(bold_word: re.Match[str]) -> str:
-    """The word in a match of `_BOLD`, in bold for a terminal, with spaces in place of the stars.
-
-    So it is as wide as before, and columns stay aligned.
-    """
-    return "    " + typer.style(bold_word[1], bold=True)
+        say_tables(text.markdown())

@@ -13,6 +13,7 @@ from figlang_tasks.core.text import printable
 from figlang_tasks.report.difference import differences_table
 from figlang_tasks.results import frame, measures, published, published_tables, tables
 from figlang_tasks.results.comparison import Difference
+from figlang_tasks.results.groups import best_runs
 from figlang_tasks.results.paired_statistics import answers_per_row
 from figlang_tasks.results.task_run import Run, TaskRun
 from figlang_tasks.scoring import OVERALL, full_name
@@ -48,7 +49,7 @@ class ComparedTask:
     def table_of_runs(self, shows_papers: bool) -> pd.DataFrame:
         """A table of texts: a row for each name of a run, and a column for each metric.
 
-        The best value of a metric stands as ``**57.0**``.
+        The best value of a metric, with all that cannot be told apart from it, is ``**57.0**``.
 
         Args:
             shows_papers: whether the rows of the paper stand below.
@@ -62,7 +63,10 @@ class ComparedTask:
         table["run"] = [self._label(name) for name in run_names]
         if shows_papers:
             published_rows = []
-            for row in published_tables.published_rows(self.name, self._comparable_metrics.names):
+            comparable = self._comparable_metrics
+            for row in published_tables.published_rows(
+                self.name, comparable.names, comparable.release
+            ):
                 label = f"{row.label} (published, {row.table})"
                 published_rows.append((label, row.values))
             table = pd.concat([table, tables.published_table(published_rows, table)])
@@ -77,11 +81,14 @@ class ComparedTask:
         """
         notes = []
         if shows_papers:
-            protocol = published_tables.protocol_text(self.name, self._comparable_metrics.names)
+            comparable = self._comparable_metrics
+            protocol = published_tables.protocol_text(
+                self.name, comparable.names, comparable.release
+            )
             if protocol:
                 notes.append(f"published: {protocol}")
-            if self._comparable_metrics.left_out:
-                notes.append(self._comparable_metrics.left_out)
+            if comparable.left_out:
+                notes.append(comparable.left_out)
             if not notes:
                 notes.append(f"published: nothing for {', '.join(self._metrics)} of {self.name}")
         scorers = [run.task_run.signature or run.task_run.scorer for run in self.runs]
@@ -152,7 +159,7 @@ class ComparedTask:
     def _column(self, metric: str, run_names: Sequence[str], cells: Sequence[str]) -> list[str]:
         """The column of a metric, with a cell for each run.
 
-        Mean ± sd replace the value of repeated runs. The best value is bold: ``**57.0**``.
+        Mean ± sd replace the value of repeated runs. What `best_runs` names is bold: ``**57.0**``.
 
         Args:
             metric: its full name, with the scope.
@@ -164,7 +171,7 @@ class ComparedTask:
         values_by_run = self._estimates[has_metric].groupby("run")["value"]
         means = values_by_run.mean()
         deviations = values_by_run.std()
-        best_runs = _best_runs(metric, means)
+        bold_runs = best_runs(metric, means.dropna().to_dict(), self._differences_by(metric))
         final_cells = []
         for name, cell in zip(run_names, cells, strict=True):
             text = cell
@@ -172,11 +179,15 @@ class ComparedTask:
                 mean = measures.value_text(metric, means[name])
                 deviation = measures.value_text(metric, deviations[name])
                 text = f"{mean} ± {deviation}"
-            if name in best_runs:
+            if name in bold_runs:
                 # Only the value is bold, not the interval or the deviation after it.
                 text = re.sub(r"^\S+", r"**\g<0>**", text)
             final_cells.append(text)
         return final_cells
+
+    def _differences_by(self, metric: str) -> list[Difference]:
+        """The differences of all pairs of runs by a metric, given by its full name."""
+        return [difference for difference in self.differences if difference.name == metric]
 
     def _label(self, name: str) -> str:
         """A run's name with the number of its repeats or answers, ``base (3 runs)``, if above 1."""
@@ -200,21 +211,3 @@ def _tested_metrics(differences: Sequence[Difference]) -> list[str]:
     """The full names of the metrics that were tested over all rows, else of those for scopes."""
     overall_differences = [difference for difference in differences if difference.scope == OVERALL]
     return [difference.name for difference in overall_differences or differences]
-
-
-def _best_runs(metric: str, values: pd.Series) -> set[str]:
-    """The names of the runs whose value, as printed, is the best; none if there is a single run.
-
-    Args:
-        metric: its full name.
-        values: the value of each run, by name.
-    """
-    if len(values) < 2:
-        return set()
-    best = values.max() if measures.measure_of(metric).higher_is_better else values.min()
-    best_runs = set()
-    for name, value in values.items():
-        # Values that are printed alike are all best.
-        if measures.value_text(metric, value) == measures.value_text(metric, best):
-            best_runs.add(str(name))
-    return best_runs

@@ -8,18 +8,18 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from figlang_tasks.cli.compared_task import ComparedRun, ComparedTask
-from figlang_tasks.core.text import alignment, latex, printable
+from figlang_tasks.core.text import alignment, latex, latex_label, printable
 from figlang_tasks.report.run_warnings import contradiction_warnings, run_warnings
 from figlang_tasks.report.verdict import verdicts
 from figlang_tasks.results import tables
 from figlang_tasks.results.comparison import Difference
-from figlang_tasks.results.groups import ALPHA, count_tests
+from figlang_tasks.results.groups import ALPHA, BOLD_NOTE, count_tests
 from figlang_tasks.results.task_run import Run
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_TABLE_OF_RUNS = "Shares in percent, with 95 % intervals. Bold: best."
+_TABLE_OF_RUNS = f"Shares in percent, with 95 % intervals. {BOLD_NOTE}."
 
 
 @dataclass(frozen=True)
@@ -74,11 +74,13 @@ class ComparisonText:
         paragraphs = [_comments([needed_package, self._how_it_was_tested(), *self._warnings()])]
         for task in self._tasks:
             table_of_runs = task.table_of_runs(self.shows_papers)
-            paragraphs.append(_latex_table(table_of_runs, f"{task.name}. {_TABLE_OF_RUNS}"))
+            caption = f"{task.name}. {_TABLE_OF_RUNS}"
+            paragraphs.append(_latex_table(table_of_runs, caption, latex_label(task.name)))
             paragraphs.append(_comments(task.notes(self.shows_papers)))
             for title, table in task.tables_of_pairs():
                 caption = f"{task.name}: {title}. * p Holm < {ALPHA}."
-                paragraphs.append(_latex_table(table, caption))
+                label = latex_label(f"{task.name} {title}")
+                paragraphs.append(_latex_table(table, caption, label))
         paragraphs.append(_comments(verdicts(self.differences)))
         return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
 
@@ -126,9 +128,8 @@ class ComparisonText:
         task_names = [task.name for task in self._tasks]
         # A run whose values could not be compared (all NaN, say) stands in no table of differences.
         names_of_compared_runs = _names_of_runs(self.differences)
-        for run in self.runs:
-            if run.name in names_of_compared_runs:
-                warnings += run_warnings(run, task_names)
+        compared_runs = [run for run in self.runs if run.name in names_of_compared_runs]
+        warnings += run_warnings(compared_runs, task_names)
         return list(dict.fromkeys(printable(warning) for warning in warnings))
 
     def _how_it_was_tested(self) -> str:
@@ -171,7 +172,7 @@ def _comments(lines: Iterable[str]) -> str:
     return "\n".join(f"% {printable(line)}" for line in lines)
 
 
-def _latex_table(table: pd.DataFrame, caption: str) -> str:
+def _latex_table(table: pd.DataFrame, caption: str, label: str) -> str:
     """A table of texts in LaTeX; cells that begin with ``**57.0**`` have that word in bold."""
     escaped = table.map(latex).rename(columns=latex)
     # "**57.0** [55.1, 58.9]" becomes "\textbf{57.0} [55.1, 58.9]".
@@ -179,6 +180,6 @@ def _latex_table(table: pd.DataFrame, caption: str) -> str:
     # One letter for each column, as in ``lrr``.
     columns = alignment([list(table.columns), *table.to_numpy().tolist()])
     code: str = escaped.to_latex(
-        index=False, escape=False, column_format=columns, caption=latex(caption)
+        index=False, escape=False, column_format=columns, caption=latex(caption), label=label
     )
     return code.rstrip()

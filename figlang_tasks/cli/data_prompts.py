@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from figlang_tasks.cli import say, warn
+from figlang_tasks.cli import say, saying_new_folder, warn
 from figlang_tasks.core import images
 from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.whole_paths import new_file, new_folder
@@ -59,7 +59,11 @@ def prompts(
     row_count = 0
     # How many pictures have no path, by where they are from.
     origins_without_path: Counter[Origin] = Counter()
-    with new_file(output) as file, _picture_files(folder, copy_images) as picture_files:
+    with (
+        saying_new_folder(output),
+        new_file(output) as file,
+        _picture_files(folder, copy_images) as picture_files,
+    ):
         for line in prompt_lines(task_file, settings, picture_files.path_of):
             file.write(json.dumps(line) + "\n")
             row_count += 1

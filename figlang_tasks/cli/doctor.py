@@ -12,7 +12,7 @@ import typer
 from figlang_tasks.cli import say
 from figlang_tasks.cli.doctor_checks import Check, Finding, run_check
 from figlang_tasks.cli.doctor_checks.hub_access import check_hub
-from figlang_tasks.cli.doctor_checks.libraries import check_libraries
+from figlang_tasks.cli.doctor_checks.libraries import check_installed, check_libraries
 from figlang_tasks.cli.doctor_checks.scorers import check_java, check_weights
 from figlang_tasks.cli.doctor_checks.versions import check_packages
 from figlang_tasks.cli.tasks import MINI
@@ -24,11 +24,14 @@ Section: TypeAlias = Literal["versions", "libraries", "hub", "scorers"]
 
 CHECKS: dict[Section, tuple[Check, ...]] = {
     "versions": (check_packages,),
-    "libraries": (check_libraries,),
+    "libraries": (check_installed,),
     "hub": (check_hub,),
     "scorers": (check_weights, check_java),
 }
 """The checks of each section of the report."""
+
+DEEP_CHECKS: dict[Section, tuple[Check, ...]] = {**CHECKS, "libraries": (check_libraries,)}
+"""The checks with ``--deep``: libraries are imported, which finds what is broken."""
 
 _NEEDED_BY_ALL: tuple[Section, ...] = ("versions", "libraries")
 """A problem in one of these sections stops every run."""
@@ -39,19 +42,27 @@ def doctor(
         Section | None, typer.Argument(help="Check only this.", show_default="all")
     ] = None,
     offline: Annotated[bool, typer.Option("--offline", help="Do not contact any server.")] = False,
+    deep: Annotated[
+        bool,
+        typer.Option(
+            "--deep", help="Also import torch, transformers and lmms-eval (20 seconds or more)."
+        ),
+    ] = False,
 ) -> None:
     """Check what this machine can run, and say what is missing.
 
     A warning: some tasks, models or metrics do not work; the benchmarks that they belong to stand
     in brackets. A problem: runs fail, and the exit status is 1. Without a section, the last lines
-    name the benchmarks that you can run now. Tokens are never shown.
+    name the benchmarks that you can run now. Of data, only the names of files are looked at:
+    figlang data check reads them. Tokens are never shown.
     """
-    sections: Iterable[Section] = CHECKS if section is None else [section]
+    checks = DEEP_CHECKS if deep else CHECKS
+    sections: Iterable[Section] = checks if section is None else [section]
     findings: list[Finding] = []
     can_run = True
     with hub.downloading_nothing() if offline else nullcontext():
         for name in sections:
-            section_findings = _run_section(name)
+            section_findings = _run_section(name, checks[name])
             findings.extend(section_findings)
             if name in _NEEDED_BY_ALL and _has_problem(section_findings):
                 can_run = False
@@ -60,15 +71,17 @@ def doctor(
     say(f"\n{counts['problem']} problem(s), {counts['warning']} warning(s)")
     if section is None:
         _say_what_can_run(findings, can_run)
+        if not deep:
+            say("Libraries were not imported: `figlang doctor --deep` finds those that are broken")
     if counts["problem"]:
         raise typer.Exit(1)
 
 
-def _run_section(section: Section) -> list[Finding]:
+def _run_section(section: Section, checks: Iterable[Check]) -> list[Finding]:
     """Run the checks of a section, print each finding as it comes, and return all."""
     findings = []
     say(section)
-    for check in CHECKS[section]:
+    for check in checks:
         for finding in run_check(check):
             say(_finding_text(finding))
             findings.append(finding)

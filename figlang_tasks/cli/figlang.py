@@ -20,11 +20,14 @@ VERBS = (
     "tasks",
     "doctor",
     "runs",
+    "show",
     "score",
     "compare",
+    "table",
     "cite",
     "reproduce",
     "report",
+    "leaderboard",
     "data",
     "new-benchmark",
     "train",
@@ -78,9 +81,9 @@ def _figlang(
 ) -> None:
     """Commands for before and after a run of lmms_eval on figurative-language benchmarks.
 
-    Before a run: tasks, doctor, data, new-benchmark and train. After a run: runs, score, compare,
-    report, cite, submit and judge. These read the samples that the run saved (--log_samples), and
-    do not load the model again.
+    Before a run: tasks, doctor, data, new-benchmark and train. After a run: runs, show, score,
+    compare, table, report, leaderboard, cite, submit and judge. These read the samples that the run
+    saved (--log_samples), and do not load the model again.
 
     \b
     figlang doctor

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from figlang_tasks.cli import say, say_json
+from figlang_tasks.cli import say, say_json, saying_new_folder
 from figlang_tasks.cli.judge_read import Concurrency, MaxTokens, Model, read, requests_failed
 from figlang_tasks.cli.options import AsJson, Runs
 from figlang_tasks.core.whole_paths import new_folder
@@ -156,7 +156,8 @@ def llm(
     """
     from figlang_tasks.judge.llm import fill
 
-    report = fill(sheet, output, model=model, concurrency=concurrency, max_tokens=max_tokens)
+    with saying_new_folder(output):
+        report = fill(sheet, output, model=model, concurrency=concurrency, max_tokens=max_tokens)
     say(
         f"{report['annotator']}: {report['asked']} requests; unreadable answers:"
         f" {report['unreadable']}, failed requests: {report['failed']} (their cells are empty)"

@@ -7,7 +7,6 @@ If something failed, it exits with status 1, where the harness prints the error 
 from __future__ import annotations
 
 import argparse
-import difflib
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -15,10 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from figlang_tasks.cli.output import guarded_output
-from figlang_tasks.core import interrupts, notes, redaction, status, task_files
+from figlang_tasks.core import interrupts, notes, redaction, status
+from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.task_files import ALL_TASKS
-from figlang_tasks.core.text import did_you_mean, printable, printable_lines
-from figlang_tasks.harness import installed
+from figlang_tasks.core.text import printable, printable_lines
+from figlang_tasks.harness import early_checks
+from figlang_tasks.harness.command_line import LISTS
 
 if TYPE_CHECKING:
     from figlang_tasks.harness.saving import CheckedTracker
@@ -41,8 +42,6 @@ A progress bar appears after 2 seconds, and is removed when it is full.
 # In a file each redrawn bar is another line, so a bar is drawn every 10 seconds only.
 _BARS_IN_FILES = {"TQDM_MININTERVAL": "10"}
 _NO_TASK = "Tasks not found: "  # The harness's message begins so.
-# With one of these after --tasks, the harness logs a list and evaluates nothing.
-_LISTS = {"list", "list_groups", "list_tags", "list_subtasks"}
 _HELP = {"-h", "--help", "version"}
 
 
@@ -69,7 +68,7 @@ def _run(arguments: Sequence[str]) -> None:
     # Other commands begin with a name of their own. Without a name the harness evaluates.
     is_evaluation = arguments[0] == "eval" or arguments[0].startswith("-")
     if is_evaluation:
-        refuse_misspelt(arguments)
+        refuse_mistakes(arguments)
     is_terminal = sys.stderr.isatty()
     set_up_bars(is_terminal)
 
@@ -108,51 +107,18 @@ def set_up_bars(is_terminal: bool) -> None:
         os.environ.setdefault(name, setting)
 
 
-# --- misspelt options and tasks ---
+# --- mistakes ---
 
 
-def refuse_misspelt(arguments: Sequence[str]) -> None:
-    """Exit with a message if an evaluation's arguments misspell an option or one of our tasks.
+def refuse_mistakes(arguments: Sequence[str]) -> None:
+    """Exit with a message if an evaluation's arguments have a mistake that can be known early.
 
     The harness would notice only after an import of some ten seconds.
     """
-    _refuse_misspelt_option(arguments)
-    parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--tasks", default="")
-    parser.add_argument("--include_path")
-    options, _ = parser.parse_known_args(arguments)
-    # With --include_path, a name like one of ours may be a task of the user's own.
-    if not options.include_path:
-        _refuse_misspelt_task(options.tasks.split(","))
-
-
-def _refuse_misspelt_option(arguments: Sequence[str]) -> None:
-    """Exit with a message if the harness lacks an option; the message names the nearest one."""
-    known_options = installed.evaluation_options()
-    for argument in arguments:
-        option = argument.partition("=")[0]  # --option=value
-        is_long_option = option.startswith("--") and option != "--"
-        if not is_long_option:
-            continue
-        # The harness takes a shortened option, too.
-        is_known = any(name.startswith(option) for name in known_options)
-        if not is_known:
-            hint = did_you_mean(option, known_options)
-            sys.exit(f"figlang_tasks: no option {option}{hint}; `lmms_eval --help` lists them")
-
-
-def _refuse_misspelt_task(names: Sequence[str]) -> None:
-    """Exit with a message if a name is almost that of one of our tasks.
-
-    No task of the harness has such a name.
-    """
-    our_tasks = task_files.files("lmms_eval")
-    for name in names:
-        # The harness also takes patterns, and the paths of task files.
-        if name in our_tasks or "*" in name or Path(name).exists():
-            continue
-        if difflib.get_close_matches(name, our_tasks, cutoff=0.8):
-            sys.exit(f"figlang_tasks: no task {name!r}{did_you_mean(name, our_tasks)}. {ALL_TASKS}")
+    try:
+        early_checks.check_command_line(arguments)
+    except FigLangError as error:
+        sys.exit(printable_lines(error))
 
 
 # --- the evaluation ---
@@ -164,7 +130,7 @@ def _asks_for_log(arguments: Sequence[str]) -> bool:
         if argument.startswith("--v"):  # --verbosity, perhaps shortened
             return True
         text_behind_sign = argument.rpartition("=")[2]  # --tasks=list; without a sign, all of it
-        if text_behind_sign in _LISTS:
+        if text_behind_sign in LISTS:
             return True
     return False
 
@@ -201,7 +167,6 @@ class _PrintingEvaluation:
         Raises:
             Exception: of the evaluation, after a note for the exit status.
         """
-        _check_arguments(args)
         if not self._shows_log:
             _log_warnings_alone()
         results, samples = _note_failure_of(self._evaluate, args)
@@ -233,19 +198,6 @@ def _wrap_evaluation(shows_log: bool) -> None:
         # Silent until `_log_warnings_alone` has set up the log: the harness, which sets it up
         # before, logs that.
         logger.disable(harness.__name__)
-
-
-def _check_arguments(args: argparse.Namespace) -> None:
-    """Exit with a message if the harness would answer the arguments with a traceback."""
-    from figlang_tasks.harness.command_checks import limit_fault
-
-    if args.tasks is None:
-        sys.exit("figlang_tasks: name a task with --tasks NAME (`figlang tasks '*'` lists ours)")
-    if (args.log_samples or args.predict_only) and not args.output_path:
-        sys.exit("figlang_tasks: --log_samples and --predict_only need --output_path FOLDER")
-    fault = limit_fault(args.limit)
-    if fault:
-        sys.exit(f"figlang_tasks: {fault}")
 
 
 def _log_warnings_alone() -> None:
@@ -318,12 +270,16 @@ def ending(results: Mapping[str, Any], written: Sequence[Path]) -> str:
         written: the saved files, the results file first; empty if nothing was saved.
     """
     from figlang_tasks.cli.summary import is_ours, next_commands
+    from figlang_tasks.results.results_file import score_command, unscored_tasks
 
     if not written:
         hint = "add --output_path FOLDER --log_samples to keep results and answers"
-        return f"\nnothing was saved: {hint}"
+        return f"{_skipped_line(results)}\nnothing was saved: {hint}"
     folder = written[0].parent
-    saved = f"\nsaved to {folder}"
+    saved = f"{_skipped_line(results)}\nsaved to {folder}"
+    unscored = unscored_tasks(results)
+    if unscored:
+        return f"{saved}\nnext: {score_command(folder, unscored)}"
     if not any(is_ours(results, name) for name in results["results"]):
         return saved
     has_samples = any(path.suffix == ".jsonl" for path in written)
@@ -331,6 +287,14 @@ def ending(results: Mapping[str, Any], written: Sequence[Path]) -> str:
         hint = "add --log_samples to keep the answers too, for figlang report and figlang compare"
         return f"{saved}\n{hint}"
     return f"{saved}\n{next_commands([results], folder)}"
+
+
+def _skipped_line(results: Mapping[str, Any]) -> str:
+    """A line with the tasks that groups have left out; "" if there are none."""
+    from figlang_tasks.harness.skipped_tasks import skipped_text
+
+    skipped = results.get("config", {}).get("skipped")
+    return f"\n{skipped_text(skipped)}" if skipped else ""
 
 
 if __name__ == "__main__":

@@ -103,6 +103,7 @@ from figlang_tasks.scoring.simple_tasks import choice_of as choice_of
 ''')
 
 _TASK_FILE = Template("""\
+# Asks: $description
 task: $name  # the name of this file
 dataset_name: $name,split=test
 generation_kwargs: {max_new_tokens: 128, until: []}

@@ -44,7 +44,7 @@ def _placement_by(metric: str, task: FinishedTask) -> str:
     """
     measure, scope = published.measure_and_scope(metric)
     value = task.estimates[measure.name][scope].value
-    models = _published_models_best_first(task.name, metric, measure.higher_is_better)
+    models = _published_models_best_first(task, metric, measure.higher_is_better)
     if not models or math.isnan(value):
         return ""
 
@@ -71,11 +71,12 @@ def _placement_by(metric: str, task: FinishedTask) -> str:
 
 
 def _published_models_best_first(
-    task: str, metric: str, higher_is_better: bool
+    task: FinishedTask, metric: str, higher_is_better: bool
 ) -> list[_PublishedModel]:
     """The models with a published value of a metric, best first; people and chance are left out."""
     models = []
-    for row in published_tables.published_rows(task, [metric]):
+    release = task.comparable_metrics.release
+    for row in published_tables.published_rows(task.name, [metric], release):
         figure = row.values[metric]
         if row.kind not in published_tables.KINDS_WITHOUT_MODEL and figure.value is not None:
             models.append(_PublishedModel(figure.value, f"{row.label} ({figure.text()})"))

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from figlang_tasks.cli import say, warn
+from figlang_tasks.cli import say, saying_new_folder, warn
 from figlang_tasks.cli.options import Runs
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.metrics.files import write_whole
@@ -58,7 +58,8 @@ def report(
         max_cards=max_samples,
         command=command,
     )
-    write_whole(output, report_page.content)
+    with saying_new_folder(output):
+        write_whole(output, report_page.content)
     for warning in report_page.warnings:
         warn(warning)
     megabytes = len(report_page.content) / 1e6

@@ -80,7 +80,8 @@ def runs(
     elif listed_tasks:
         say(markdown_table([_HEAD, *(_cells(listed) for listed in listed_tasks)]))
     for run, reason in reason_by_unreadable_run.items():
-        warn(f"{run}: {reason}")
+        names_run = str(Path(run).parent) in reason
+        warn(reason if names_run else f"{run}: {reason}")
     if reason_by_unreadable_run:
         raise typer.Exit(1)
     if not listed_tasks:

@@ -23,7 +23,7 @@ from figlang_tasks.results.predictions.forms import read_predictions
 from figlang_tasks.results.predictions.matching import MissingRows
 from figlang_tasks.results.predictions.prediction import ColumnNames
 from figlang_tasks.results.predictions.scored_run import ScoringOptions, score_predictions
-from figlang_tasks.results.scored_again import score_again
+from figlang_tasks.results.scored_again import HasTheseScores, score_again
 from figlang_tasks.results.task_run import TaskRun
 from figlang_tasks.results.writing import write_run
 from figlang_tasks.scoring.output_warnings import unread_warning
@@ -123,7 +123,7 @@ def score(
     submit and judge.
 
     RUN is a run that was saved (--log_samples): its answers are read again by the readers of today,
-    and its explanations are scored.
+    and its explanations are scored. Nothing is written if it has these scores already.
 
     \b
     figlang score --task vflute --columns
@@ -152,7 +152,11 @@ def score(
             scored = _score_file(Path(path), task, names, options, output_path)
         else:
             _refuse_options_of_files(names, options)
-            scored = _score_run(path, options.scorer, output_path)
+            try:
+                scored = _score_run(path, options.scorer, output_path)
+            except HasTheseScores as reason:
+                say(f"{reason}\nnothing is written")
+                return
     _say_results(scored)
 
 
@@ -226,8 +230,8 @@ def _warnings(
     for task in tasks:
         said_below = unread_warning(readings.get(task.task)).partition(":")[0]
         for warning in task.warnings(str(folder)):
-            if not said_below or not warning.startswith(said_below):
-                warnings.append(f"{task.task}: {warning}")
+            if not said_below or not warning.text.startswith(said_below):
+                warnings.append(f"{task.task}: {warning.text}")
     return warnings
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Literal, TypeAlias
 
 import typer
 
-from figlang_tasks.cli import say, say_json, warn
+from figlang_tasks.cli import say, say_json, saying_new_folder, warn
 from figlang_tasks.cli.lazy import LazyCommand, LazyGroup
 from figlang_tasks.cli.options import AsJson, Device, Dtype, Run, Runs
 from figlang_tasks.cli.score import translated_errors
@@ -77,7 +77,8 @@ def _board_command(name: str) -> Callable[..., None]:
 
     def command(runs: Runs, output: ZipOutput = Path(f"{name}.zip")) -> None:
         saved_runs = read_all(runs, require_samples=True)
-        files, tasks = board.write_zip(benchmark, saved_runs, output)
+        with saying_new_folder(output):
+            files, tasks = board.write_zip(benchmark, saved_runs, output)
         content = f"{', '.join(files)}, of {', '.join(tasks)}"
         _say_written(output, content, board.submission_of(benchmark).upload)
 
@@ -95,7 +96,9 @@ def for_figlang2024(run: Run, output: ZipOutput = Path("figlang2024.zip")) -> No
     \b
     figlang submit figlang2024 results/MODEL -o figlang2024.zip
     """
-    counts = figlang2024.write(read(run, require_samples=True), output)
+    saved_run = read(run, require_samples=True)
+    with saying_new_folder(output):
+        counts = figlang2024.write(saved_run, output)
     content = (
         f"{counts['n']} rows of {counts['data']}, {counts['without_label']} without a label, "
         f"{counts['without_explanation']} without an explanation"
@@ -171,7 +174,8 @@ def for_figlang2022(
     figlang submit figlang2022 results/MODEL -o submission.jsonl
     """
     saved_run = read(run, require_samples=True)
-    task, fallback_count = figlang2022.write_lines(saved_run, output, fallback)
+    with saying_new_folder(output):
+        task, fallback_count = figlang2022.write_lines(saved_run, output, fallback)
     rows = len(task.samples)
     if fallback_count > 0:
         most_points = 100 * fallback_count / rows  # if each of them is right
@@ -212,11 +216,16 @@ def _valid_repository(name: str) -> str:
     The last part becomes the name of a folder, and that of "ORG/.." would be the folder above.
 
     Raises:
-        HFValidationError: the hub does not allow it; a `ValueError`, as a typer parser must raise.
+        BadParameter: it has no owner, or the hub does not allow it.
     """
-    from huggingface_hub.utils import validate_repo_id
+    from huggingface_hub.utils import HFValidationError, validate_repo_id
 
-    validate_repo_id(name)
+    if "/" not in name:
+        raise typer.BadParameter(f"{name!r} must be ORG/MODEL, the owner and the model")
+    try:
+        validate_repo_id(name)
+    except HFValidationError as error:
+        raise typer.BadParameter(str(error)) from error
     return name
 
 
@@ -291,7 +300,10 @@ def for_every_eval_ever(
     ],
     model: Annotated[
         str | None,
-        typer.Option(help="DEVELOPER/MODEL. [default: as the run's --model_args name it]"),
+        typer.Option(
+            help="DEVELOPER/MODEL of all runs; for each run: DEVELOPER/MODEL=RUN. [default: as the"
+            " run's --model_args name it]"
+        ),
     ] = None,
     no_samples: Annotated[
         bool,

@@ -22,6 +22,12 @@ _PublishedRow: TypeAlias = tuple[str, Mapping[str, published.PublishedFigure]]
 _MOST_COLUMNS = 6
 """A wider table of a group shows the main metrics of its tasks alone."""
 
+_ROWS_OF_A_LIMIT = (
+    "rows in the order of the task, not a random sample. They may all be of one source: do not take"
+    " these scores for those of the whole task"
+)
+"""What a run with a limit has evaluated."""
+
 
 def summary_table(results: Mapping[str, Any]) -> str:
     """Markdown tables of our tasks in results, each with its explanations below; "" without any.
@@ -47,6 +53,9 @@ def summary_table(results: Mapping[str, Any]) -> str:
             paragraphs += _paragraphs_of_task(members[0], model)
         else:
             paragraphs += _paragraphs_of_group(title, members)
+    limits = {results_file.limit_text(results, name) for name in tasks} - {""}
+    for limit in limits:  # A run has one limit.
+        paragraphs.append(f"{limit}: {_ROWS_OF_A_LIMIT}")
     return "\n\n".join(paragraphs)
 
 
@@ -125,11 +134,12 @@ def _paragraphs_of_task(task: FinishedTask, model: str) -> list[str]:
         paragraphs.append("scopes overlap: a row counts in each that it belongs to")
     if task.conditions.scorer:
         paragraphs.append(f"explanation scorer: {task.conditions.scorer}")
-    protocol = published_tables.protocol_text(task.name, task.comparable_metrics.names)
+    comparable = task.comparable_metrics
+    protocol = published_tables.protocol_text(task.name, comparable.names, comparable.release)
     if protocol:
         paragraphs.append(f"published, not measured here: {protocol}")
-    if task.comparable_metrics.left_out:
-        paragraphs.append(task.comparable_metrics.left_out)
+    if comparable.left_out:
+        paragraphs.append(comparable.left_out)
     lines = [placement_line(task), result_line(task, model)]
     paragraphs.append("\n".join(filter(None, lines)))  # Each line may be "", and so may this.
     if task.unread_warning:
@@ -162,7 +172,8 @@ def _table_of_task(task: FinishedTask) -> str:
 
 def _published_rows(task: FinishedTask) -> list[_PublishedRow]:
     """The published rows below the table of a task, with figures that are comparable alone."""
-    lines = published_tables.table_lines(task.name, task.comparable_metrics.names)
+    comparable = task.comparable_metrics
+    lines = published_tables.table_lines(task.name, comparable.names, comparable.release)
     rows: list[_PublishedRow] = []
     for label, scope, figures in lines:
         if scope != OVERALL:

@@ -24,6 +24,12 @@ from figlang_tasks.core.lm_eval_options import request_of
 from figlang_tasks.core.request import Request
 from figlang_tasks.core.text import did_you_mean
 
+_COLUMNS = 100
+"""How wide a list is at most."""
+
+_WIDEST_NAME = 41
+"""How wide the column of names is at most. A longer name moves the rest of its line."""
+
 
 @dataclass(frozen=True)
 class Definition:
@@ -36,6 +42,7 @@ class Definition:
         members: the tasks and groups of a group, in order; empty for a task.
         request: what a task asks of its dataset; None for a group.
         rows: how many rows the task has, as published; None if that was not published.
+        asks: what a task asks, in a sentence or two; "" for a group.
     """
 
     name: str
@@ -44,6 +51,7 @@ class Definition:
     members: tuple[str, ...] = ()
     request: Request | None = None
     rows: int | None = None
+    asks: str = ""
 
 
 def tasks(
@@ -73,7 +81,7 @@ def tasks(
         ),
     ] = False,
 ) -> None:
-    """List the benchmarks, or the tasks or the metrics of one of them.
+    """List the benchmarks, or what each task of one of them asks, or its metrics.
 
     \b
     figlang tasks irfl
@@ -156,7 +164,14 @@ def _read_definition(file: Path, harness: Harness) -> Definition:
         return Definition(content["group"], benchmark, (harness,), members=members)
     request = _request(content, harness)
     rows = of_dataset(request.dataset).rows(request)
-    return Definition(content["task"], benchmark, (harness,), request=request, rows=rows)
+    return Definition(
+        content["task"],
+        benchmark,
+        (harness,),
+        request=request,
+        rows=rows,
+        asks=task_files.purpose(file.resolve()),
+    )
 
 
 def _request(content: Mapping[str, Any], harness: Harness) -> Request:
@@ -274,16 +289,21 @@ def _matching(pattern: str) -> list[Definition]:
 
 def _task_list_text(task_definitions: Sequence[Definition]) -> str:
     """A table with a line for each task or group, and where to read more."""
-    width = max(len(definition.name) for definition in task_definitions)
-    lines = [f"{'':{width}}   rows  data"]
+    widest = max(len(definition.name) for definition in task_definitions)
+    width = min(widest, _WIDEST_NAME)
+    lines = [f"{'':{width}}   rows  asks"]
     for definition in task_definitions:
         rows = "-" if definition.rows is None else f"{definition.rows:,}"
-        lines.append(f"{definition.name:{width}}  {rows:>5}  {_request_text(definition)}")
+        start = f"{definition.name:{width}}  {rows:>5}  "
+        text = definition.asks
+        if definition.members:
+            text = _members_text(definition, room=_COLUMNS - len(start))
+        lines.append(f"{start}{text}".rstrip())
     benchmark_names = dict.fromkeys(definition.benchmark for definition in task_definitions)
     cards = [_card(name) for name in benchmark_names]
     lines.append("\nrows: as published; - if not.")
     if any(cards):
-        lines[-1] += f" Metrics and versions: {', '.join(filter(None, cards))}."
+        lines[-1] += f" Data, metrics and versions: {', '.join(filter(None, cards))}."
     return "\n".join(lines)
 
 
@@ -292,20 +312,34 @@ def _card(benchmark: str) -> str:
     return f"docs/cards/{MINI}.md" if benchmark == MINI else home_of(benchmark).card
 
 
-def _request_text(definition: Definition) -> str:
-    """The settings of a task, ``idiom, grid, prompt short``; of a group ``group of 4``."""
-    if definition.request is None:
-        return f"group of {len(definition.members)}"
-    texts = []
-    for key, setting in definition.request.items():
-        is_flag = setting == "true"
-        if is_flag:
-            texts.append(key)
-        elif key in ("prompt", "scorer"):  # Alone, such a setting would not say what it is of.
-            texts.append(f"{key} {setting}")
-        else:
-            texts.append(setting)
-    return ", ".join(texts)
+def _members_text(group: Definition, room: int) -> str:
+    """What a group holds: ``group of 4: idiom, metaphor, ...``, with as many members as fit.
+
+    Args:
+        group: a group.
+        room: how many columns there are.
+    """
+    names = _without_common_words(group.members)
+    text = f"group of {len(names)}: {', '.join(names)}"
+    while len(text) > room and len(names) > 1:
+        names.pop()
+        text = f"group of {len(group.members)}: {', '.join(names)}, ..."
+    return text
+
+
+def _without_common_words(names: Sequence[str]) -> list[str]:
+    """Names without the words that all begin with: ``idiom, simile`` of ``irfl_detect_idiom``, ...
+
+    They stay as they are if nothing would be left of one.
+    """
+    words_of_names = [name.split("_") for name in names]
+    common_count = 0
+    for words in zip(*words_of_names, strict=False):  # as far as the shortest name goes
+        if len(set(words)) > 1:
+            break
+        common_count += 1
+    short_names = ["_".join(words[common_count:]) for words in words_of_names]
+    return short_names if all(short_names) else list(names)
 
 
 # --- metrics ---

@@ -211,6 +211,12 @@ class Benchmark:
             return rows
         return source_of(request.dataset).splits.get(request.get("split", ""))
 
+    @property
+    def releases(self) -> Mapping[int, str]:
+        """The names of the releases by their number of rows; {} for data released once."""
+        releases: Mapping[int, str] = getattr(self.module("counts"), "RELEASES", {})
+        return releases
+
 
 def names_with(module: str) -> tuple[str, ...]:
     """The names of the benchmarks that have an optional module, without importing that module."""

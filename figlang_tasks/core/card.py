@@ -33,7 +33,7 @@ class CardPicture(TypedDict, total=False):
 
 
 class Card(TypedDict, total=False):
-    """A row of a task. The report adds `task`, `id`, `prompt` and `answers`.
+    """A row of a task. The report adds `task`, `id`, `prompt`, `answers` and `bucket`.
 
     Attributes:
         source: the part of the benchmark that the row is from.
@@ -46,6 +46,7 @@ class Card(TypedDict, total=False):
         id: the id of the row.
         prompt: what the model was asked, word for word.
         answers: the answer of each run that has the row.
+        bucket: what a second run changes (`figlang_tasks.report.buckets`); missing for other rows.
     """
 
     source: str
@@ -58,6 +59,7 @@ class Card(TypedDict, total=False):
     id: str
     prompt: str
     answers: list[Answer]
+    bucket: str
 
 
 class Answer(TypedDict, total=False):

@@ -141,7 +141,11 @@ def _check_part(benchmark: Benchmark, request: Request, findings: _Findings) -> 
     remark = ""
     try:
         documents = benchmark.documents(request, check_images=True)
-        rows_here = str(count_rows(documents))
+        row_count = count_rows(documents)
+        rows_here = str(row_count)
+        if row_count in benchmark.releases:
+            published_rows = rows_here
+            remark = f"release {benchmark.releases[row_count]}"
         # A list with the revision of the first row; empty where documents have no such column.
         revision_of_first_row = documents[:1].get("revision", ())
         if hub.USER_ROWS in revision_of_first_row:

@@ -56,10 +56,22 @@ def model_commit(
     return commit
 
 
-def cached_commit(
+def cached_commit(repository: str, revision: str, cache_dir: str | None = None) -> str | None:
+    """The commit that a model's revision stood for when it was downloaded last; None if never.
+
+    Args:
+        repository: ``OWNER/NAME``.
+        revision: a branch, a tag or a commit.
+        cache_dir: the folder of the local cache; None for that of the hub's library.
+    """
+    folder = cached_folder(repository, revision, cache_dir)
+    return folder.name if folder else None  # the cache names a snapshot's folder after its commit
+
+
+def cached_folder(
     repository: str, revision: str, cache_dir: str | None = None, kind: str = "model"
-) -> str | None:
-    """The commit that a revision stood for when it was downloaded last; None if it never was.
+) -> Path | None:
+    """The folder with all that the local cache has of a revision; None if it has nothing of it.
 
     Args:
         repository: ``OWNER/NAME``.
@@ -79,4 +91,4 @@ def cached_commit(
         )
     except errors.LocalEntryNotFoundError:
         return None
-    return Path(folder).name  # the cache names a snapshot's folder after its commit
+    return Path(folder)

@@ -178,7 +178,26 @@ def snapshot(source: Source, patterns: Sequence[str] = ()) -> Snapshot:
         return Snapshot(source.folder, "package")
     if source.repository is None:
         raise _no_release_error(source)
+    logger.info(f"figlang_tasks: {source.name} from {source.repository}@{source.wanted_revision}")
     return _download(source, source.repository, patterns)
+
+
+def check_without_hub(source: Source) -> None:
+    """Raise the error of a run for a dataset that cannot be here, as far as this machine knows.
+
+    The hub is not asked: unless it is turned off (``HF_HUB_OFFLINE``), it may have the files.
+
+    Raises:
+        DataError: there is no file of the dataset, and none can be downloaded.
+    """
+    from huggingface_hub import constants
+
+    if local_folder(source) is not None or source.folder is not None:
+        return
+    if source.repository is None:
+        raise _no_release_error(source)
+    if constants.HF_HUB_OFFLINE:
+        _download(source, source.repository, ("*",))
 
 
 def _no_release_error(source: Source) -> DataError:
@@ -200,7 +219,6 @@ def _download(source: Source, repository: str, patterns: Sequence[str]) -> Snaps
     from huggingface_hub import errors, snapshot_download
 
     revision = source.wanted_revision
-    logger.info(f"figlang_tasks: {source.name} from {repository}@{revision}")
     refusal_error = refusal(repository) if patterns else None
     is_local = not patterns or refusal_error is not None
     try:

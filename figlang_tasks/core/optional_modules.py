@@ -34,6 +34,7 @@ OPTIONAL_MODULES: Mapping[str, OptionalModule] = {
     "choice": OptionalModule(("choice_of",), "figlang judge read"),
     "counts": OptionalModule(("count",), "figlang tasks"),
     "fetch": OptionalModule(("fetch",), "figlang data prefetch"),
+    "files": OptionalModule(("needed_files",), "figlang doctor"),
     "finetuning": OptionalModule(("FINETUNING",), "figlang data export"),
     "parts": OptionalModule(("PARTS",), "figlang score"),
     "picture": OptionalModule(("picture",), "figlang report"),

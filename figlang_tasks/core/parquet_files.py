@@ -28,11 +28,7 @@ def split_files(name: str, split: str, folder: Path) -> list[Path]:
         DataError: some of the files are missing.
     """
     files = sorted(folder.glob(f"**/{split}-*.parquet"))
-    expected_count = 0
-    for path in files:
-        match = re.search(r"-of-(\d+)\.parquet$", path.name)
-        if match is not None:
-            expected_count = max(expected_count, int(match[1]))
+    expected_count = count_of_parts(files)
     if expected_count > len(files):
         raise DataError(
             f"{name}: {len(files)} of {expected_count} files of split {split!r} are in {folder}:"
@@ -40,6 +36,16 @@ def split_files(name: str, split: str, folder: Path) -> list[Path]:
             " copy all files."
         )
     return files
+
+
+def count_of_parts(files: Sequence[Path]) -> int:
+    """How many files a split has, as the names of some of them say; 0 if no name says it."""
+    count = 0
+    for path in files:
+        match = re.search(r"-of-(\d+)\.parquet$", path.name)
+        if match is not None:
+            count = max(count, int(match[1]))
+    return count
 
 
 def read_parquet(files: Sequence[Path], columns: Sequence[str], location: str) -> datasets.Dataset:

@@ -23,6 +23,13 @@ TaskConfig: TypeAlias = Mapping[str, Any]
 ALL_TASKS = "`figlang tasks '*'` lists ours, `lmms_eval tasks list` all of them"
 """The remedy of messages about a task that does not exist."""
 
+_ASKS = "# Asks:"
+"""How the first line of a task file begins if it says what the task asks, for lists of tasks."""
+
+
+class NoTaskFile(FigLangError):
+    """A file with other content than a task, or with a sign that only the harness knows."""
+
 
 # The loader in C is much faster, but PyYAML may be installed without it.
 class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
@@ -88,6 +95,28 @@ def read(path: Path) -> dict[str, Any]:
     return _read(path, ())
 
 
+@cache
+def purpose(path: Path) -> str:
+    """What a task asks: the text behind ``# Asks:``, the first line of its file.
+
+    A file without that line asks what the files ask that it includes.
+
+    Args:
+        path: of a file that `read` can read.
+
+    Returns:
+        A sentence or two; "" if no file says it.
+    """
+    first_line = path.read_text(encoding="utf-8").partition("\n")[0]
+    if first_line.startswith(_ASKS):
+        return first_line.removeprefix(_ASKS).strip()
+    for included_file in _included_files(path):
+        text = purpose(included_file)
+        if text:
+            return text
+    return ""
+
+
 def _read(path: Path, including: tuple[Path, ...]) -> dict[str, Any]:
     """Read a task file with what it includes.
 
@@ -97,31 +126,56 @@ def _read(path: Path, including: tuple[Path, ...]) -> dict[str, Any]:
     """
     if path in including:
         raise FigLangError(f"{path} includes itself: leave that file out of its `include`")
-    config = _content(path)
-    included_names = config.pop("include", None) or []
-    if isinstance(included_names, str):
-        included_names = [included_names]
-    if not isinstance(included_names, list) or not all(
-        isinstance(name, str) for name in included_names
-    ):
-        raise FigLangError(f"{path}: its include must be the path of a file, or a list of paths")
+    included_files = _included_files(path)
+    config = dict(_content(path))
+    config.pop("include", None)
     merged: dict[str, Any] = {}
-    for name in reversed(included_names):
-        merged |= _read((path.parent / name).resolve(), (*including, path))
+    for included_file in reversed(included_files):
+        merged |= _read(included_file, (*including, path))
     return merged | config
 
 
+def _included_files(path: Path) -> list[Path]:
+    """The files that a task file includes, in its order.
+
+    Raises:
+        FigLangError: the file is no task file, or its ``include`` is no path and no list of paths,
+            or names no file.
+    """
+    names = _content(path).get("include") or []
+    if isinstance(names, str):
+        names = [names]
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise FigLangError(f"{path}: its include must be the path of a file, or a list of paths")
+    return [_included_file(path, name) for name in names]
+
+
+def _included_file(path: Path, name: str) -> Path:
+    """The file that a task file includes: beside it, or in the folder where the command runs.
+
+    Raises:
+        FigLangError: there is none.
+    """
+    for candidate in (path.parent / name, Path(name)):
+        if candidate.is_file():
+            return candidate.resolve()
+    raise FigLangError(f"{path} includes {name}, and there is no such file: correct its `include`")
+
+
+@cache
 def _content(path: Path) -> dict[str, Any]:
     """The content of a task file without what it includes."""
     try:
         config = yaml.load(path.read_bytes(), Loader=Loader)  # noqa: S506  (a SafeLoader, above)
+    except yaml.constructor.ConstructorError as error:
+        raise NoTaskFile(f"{path} is not valid YAML: {' '.join(str(error).split())}") from error
     except OSError as error:
         raise FigLangError(f"{path} cannot be read: {error.strerror}") from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         reason = " ".join(str(error).split())
         raise FigLangError(f"{path} is not valid YAML: {reason}") from error
     if not isinstance(config, dict):
-        raise FigLangError(
+        raise NoTaskFile(
             f"{path} is no task file: it must have keys with values, such as `task: name`"
         )
     return config

@@ -103,6 +103,12 @@ def latex(text: object) -> str:
     return printable(text).translate(_LATEX)
 
 
+def latex_label(name: str) -> str:
+    """The label of a table in LaTeX, by a name: ``tab:vflute-tuned-against-base``."""
+    words = re.findall(r"[A-Za-z0-9.]+", name)
+    return "tab:" + "-".join(words)
+
+
 def no_formula(text: str) -> str:
     """The text of a cell that no spreadsheet program takes for a formula.
 

@@ -5,45 +5,78 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.files import PARTIAL, check_is_free
+from figlang_tasks.metrics.files import made_folder
 
 
 @contextmanager
-def new_folder(folder: Path) -> Iterator[Path]:
+def new_folder(folder: Path, check: Callable[[Path], None] = check_is_free) -> Iterator[Path]:
     """Yield an empty folder to write into; it is renamed to `folder` when the block ends.
 
-    So `folder` holds either everything or nothing.
+    So `folder` holds either everything or what it held before.
+
+    Args:
+        check: raises a `FigLangError` for a folder that must not be replaced; by default for one
+            that is not empty.
 
     Raises:
-        FigLangError: `folder` is not empty, or another process is writing it.
+        FigLangError: of `check`, or another process is writing the folder.
     """
-    check_is_free(folder)
+    check(folder)
     partial_folder = folder.with_name(f".{folder.name}{PARTIAL}")
     try:
-        partial_folder.mkdir(parents=True, exist_ok=True)
-        with _locked(partial_folder, folder):
-            try:
-                # Another process may have finished before this one got the lock.
-                check_is_free(folder)
-                for leftover in partial_folder.iterdir():  # from a process that was killed
-                    _remove(leftover)
-                yield partial_folder
-                check_is_free(folder)
-                partial_folder.replace(folder)
-            except BaseException:
-                # This runs while the lock is held; later the folder might be another process's.
-                shutil.rmtree(partial_folder, ignore_errors=True)
-                raise
+        with made_folder(folder.parent):
+            partial_folder.mkdir(exist_ok=True)
+            with _locked(partial_folder, folder):
+                try:
+                    # Another process may have finished before this one got the lock.
+                    check(folder)
+                    for leftover in partial_folder.iterdir():  # from a process that was killed
+                        _remove(leftover)
+                    yield partial_folder
+                    check(folder)
+                    _put_in_place(partial_folder, folder)
+                except BaseException:
+                    # This runs while the lock is held; later the folder might be another's.
+                    shutil.rmtree(partial_folder, ignore_errors=True)
+                    raise
     except OSError as error:
-        # The error of a full disk names no file, and the message to the user needs one.
-        error.filename = error.filename or str(folder)
+        _name_target(error, partial_folder, folder)
         raise
+
+
+def _name_target(error: OSError, temporary: Path, target: Path) -> None:
+    """Let an error of writing name what was to be written, as the message to the user needs it.
+
+    The error of a full disk names no file, and others name the temporary path.
+    """
+    if error.filename is None or Path(str(error.filename)).is_relative_to(temporary):
+        error.filename = str(target)
+        error.filename2 = None  # of a renaming
+
+
+def _put_in_place(partial_folder: Path, folder: Path) -> None:
+    """Rename a whole folder to its name; a folder that stands there is removed afterwards."""
+    if not folder.is_dir() or not any(folder.iterdir()):
+        partial_folder.replace(folder)
+        return
+    # A folder that holds something cannot be replaced by renaming.
+    replaced_folder = folder.with_name(f".{folder.name}.replaced{PARTIAL}")
+    if replaced_folder.exists():  # from a process that was killed
+        _remove(replaced_folder)
+    folder.replace(replaced_folder)
+    try:
+        partial_folder.replace(folder)
+    except BaseException:
+        replaced_folder.replace(folder)
+        raise
+    _remove(replaced_folder)
 
 
 @contextmanager
@@ -98,15 +131,14 @@ def new_file(path: Path) -> Iterator[TextIO]:
     check_is_free(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with temporary.open("w", encoding="utf-8", newline="\n") as file:
-                yield file
-            check_is_free(path)
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        with made_folder(path.parent):
+            try:
+                with temporary.open("w", encoding="utf-8", newline="\n") as file:
+                    yield file
+                check_is_free(path)
+                temporary.replace(path)
+            finally:
+                temporary.unlink(missing_ok=True)
     except OSError as error:
-        # The error of a full disk names no file, and the message to the user needs one.
-        error.filename = error.filename or str(path)
+        _name_target(error, temporary, path)
         raise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from loguru import logger
@@ -23,31 +23,75 @@ def check_model(evaluation: Evaluation) -> Iterator[Fault]:
     from lmms_eval.models import MODEL_REGISTRY_V2
 
     name = evaluation.model
-    if not isinstance(name, str):
-        return
-    try:
-        MODEL_REGISTRY_V2.resolve(name)
-    except ValueError:
-        if name.startswith(("hf", "local-")):  # lm-eval's hf-multimodal, local-completions, ...
-            hint = ": it is a class of the command lm_eval. Here figlang_vlm loads language models"
-        else:
-            hint = did_you_mean(name, MODEL_REGISTRY_V2.list_model_names())
-        our_classes = ", ".join(manifest.model_id for manifest in models.manifests())
-        yield Fault(f"no model class {name!r}{hint}. Ours are {our_classes}")
+    if isinstance(name, str):
+        message = model_fault(name, MODEL_REGISTRY_V2.list_model_names())
+        if message:
+            yield Fault(message)
+
+
+def model_fault(name: str, known_names: Collection[str]) -> str:
+    """What is wrong with a name after ``--model``; "" if a class has it.
+
+    Args:
+        name: the name.
+        known_names: those of all classes.
+    """
+    if name in known_names:
+        return ""
+    if name.startswith(("hf", "local-")):  # lm-eval's hf-multimodal, local-completions, ...
+        hint = ": it is a class of the command lm_eval. Here figlang_vlm loads language models"
+    else:
+        hint = did_you_mean(name, known_names)
+    our_classes = ", ".join(model_class.name for model_class in models.OUR_CLASSES)
+    return f"no model class {name!r}{hint}. Ours are {our_classes}"
 
 
 def check_pairs(evaluation: Evaluation) -> Iterator[Fault]:
     """Faults if ``--model_args`` or ``--gen_kwargs`` are not pairs of a name and a value."""
-    from lmms_eval.utils import simple_parse_args_string
-
     text_by_option = {"model_args": evaluation.model_args, "gen_kwargs": evaluation.gen_kwargs}
     for option, text in text_by_option.items():
         if not isinstance(text, str):  # a mapping, or not given
             continue
         try:
-            simple_parse_args_string(text)
+            split_pairs(text)
         except ValueError:
             yield Fault(f"--{option} {redacted(text)}: must be NAME=VALUE,NAME=VALUE")
+
+
+def split_pairs(text: str) -> dict[str, str]:
+    """The values in ``NAME=VALUE,NAME=VALUE`` by name, as lmms-eval 0.7.3 splits such a text.
+
+    A comma in quotes, brackets or braces separates nothing.
+
+    Raises:
+        ValueError: a part has no ``=``.
+    """
+    parts = [""]
+    quote = ""  # the mark of the quotation that is open
+    depth = 0  # of brackets and braces
+    previous = ""
+    for character in text:
+        if character in "\"'" and previous != "\\":
+            if not quote:
+                quote = character
+            elif quote == character:
+                quote = ""
+        elif not quote and character in "{[":
+            depth += 1
+        elif not quote and character in "}]":
+            depth -= 1
+        if character == "," and not quote and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+        previous = character
+
+    values: dict[str, str] = {}
+    for part in parts:
+        if part.strip():
+            name, value = part.strip().split("=", 1)
+            values[name] = value
+    return values
 
 
 def check_limit(evaluation: Evaluation) -> Iterator[Fault]:
@@ -75,6 +119,13 @@ def limit_fault(limit: float | None) -> str:
     return f"--limit {limit:g}: must be a number of rows, a share below 1, or -1 for all rows"
 
 
+def offset_fault(offset: int | None) -> str:
+    """What is wrong with a value of ``--offset``, whatever the data; "" if nothing is."""
+    if offset is None or offset >= 0:
+        return ""
+    return f"--offset {offset}: must be the number of rows to skip at the start"
+
+
 def check_num_fewshot(evaluation: Evaluation) -> Iterator[Fault]:
     """A fault if ``--num_fewshot`` is given and not 0.
 
@@ -95,18 +146,25 @@ def check_num_fewshot(evaluation: Evaluation) -> Iterator[Fault]:
 
 
 def check_output_path(folder: str) -> None:
-    """Make the folder of ``--output_path``, and write to it, before a model is loaded.
+    """Check that the folder of ``--output_path`` can be made and written to; nothing is made.
 
     lmms-eval 0.7.3 makes it when it saves, and only logs a warning where that fails.
 
     Raises:
         FigLangError: it cannot be made, or not be written to.
     """
+    message = output_path_fault(folder)
+    if message:
+        raise FigLangError(f"figlang_tasks: {message}")
+
+
+def output_path_fault(folder: str) -> str:
+    """What is wrong with the folder of ``--output_path``; "" if nothing is."""
     try:
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=folder).close()
+        existing_folder = Path(folder).absolute()
+        while not existing_folder.exists():
+            existing_folder = existing_folder.parent
+        tempfile.TemporaryFile(dir=existing_folder).close()
     except OSError as error:
-        raise FigLangError(
-            f"figlang_tasks: --output_path {folder}: {error.strerror}. Name a folder that can be"
-            " written to"
-        ) from error
+        return f"--output_path {folder}: {error.strerror}. Name a folder that can be written to"
+    return ""

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import fnmatch
 import os
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from figlang_tasks.core import hub
 from figlang_tasks.core.errors import FigLangError
@@ -23,7 +24,13 @@ from figlang_tasks.harness.command_checks import (
     check_pairs,
 )
 from figlang_tasks.harness.faults import Evaluation, Fault, raise_faults
-from figlang_tasks.harness.task_checks import check_pictures, check_tasks
+from figlang_tasks.harness.skipped_tasks import skippable_tasks
+from figlang_tasks.harness.task_checks import (
+    check_pictures,
+    check_tasks,
+    score_faults,
+    word_faults,
+)
 from figlang_tasks.harness.task_index import is_ours, leaf_configs
 
 if TYPE_CHECKING:
@@ -38,6 +45,24 @@ STAGES: tuple[tuple[Check, ...], ...] = (
 )
 """All checks, in the order in which they are run."""
 
+_REASONS_TO_SKIP: Mapping[Check, Mapping[Check, str]] = {
+    check_tasks: {score_faults: "needs scores", word_faults: "needs words"},
+    check_pictures: {check_pictures: "shows pictures"},
+}
+"""Before some checks: what tells the tasks that a group may leave out, and the reason in short."""
+
+
+class CheckedTasks(NamedTuple):
+    """The tasks of ours that a run evaluates, and those that it leaves out.
+
+    Attributes:
+        configs: the content of the files of the tasks to evaluate.
+        skipped: why a task is left out, by its name: ``needs scores``.
+    """
+
+    configs: Sequence[TaskConfig]
+    skipped: Mapping[str, str]
+
 
 def preflight(
     manager: TaskManager,
@@ -48,10 +73,11 @@ def preflight(
     num_fewshot: int | None = None,
     model_args: object = None,
     gen_kwargs: object = None,
-) -> Sequence[TaskConfig]:
+) -> CheckedTasks:
     """Check those named tasks that are ours, or include ours, and return their configurations.
 
-    The checks run in stages (`STAGES`), after a check of the names.
+    The checks run in stages (`STAGES`), after a check of the names. Where a group has tasks that
+    the model cannot do, and others, the former are left out.
 
     Args:
         manager: knows the tasks.
@@ -69,7 +95,7 @@ def preflight(
         if is_ours(config.get("process_docs")):
             our_configs.append(config)
     if not our_configs:
-        return our_configs
+        return CheckedTasks(our_configs, {})
 
     evaluation = Evaluation(
         model=model,
@@ -84,12 +110,30 @@ def preflight(
     )
     # The checks must see the files as they are now, not as an earlier run in this process saw them.
     hub.clear_caches()
+    skipped: dict[str, str] = {}
     for checks in STAGES:
         faults: list[Fault] = []
         for check in checks:
+            skipped.update(_tasks_to_skip(check, evaluation, manager, names))
+            left = [config for config in evaluation.tasks if config["task"] not in skipped]
+            evaluation = replace(evaluation, tasks=left)
             faults += check(evaluation)
         raise_faults(faults)
-    return our_configs
+    return CheckedTasks(evaluation.tasks, skipped)
+
+
+def _tasks_to_skip(
+    next_check: Check, evaluation: Evaluation, manager: TaskManager, names: Sequence[str]
+) -> dict[str, str]:
+    """The tasks that the next check would refuse and that groups leave out, with the reason."""
+    reasons: dict[str, str] = {}
+    for check, reason in _REASONS_TO_SKIP.get(next_check, {}).items():
+        for fault in check(evaluation):
+            reasons.update(dict.fromkeys(fault.tasks, reason))
+    if not reasons:
+        return {}
+    skippable = skippable_tasks(manager, names, reasons)
+    return {task: reason for task, reason in reasons.items() if task in skippable}
 
 
 def unknown_task_faults(manager: TaskManager, names: Sequence[str]) -> list[Fault]:

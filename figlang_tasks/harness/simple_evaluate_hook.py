@@ -13,13 +13,16 @@ from collections.abc import Iterable, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 
+from loguru import logger
+
 from figlang_tasks.core import logs, redaction, status
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.harness import identity
 from figlang_tasks.harness.answer_store import Store
 from figlang_tasks.harness.command_checks import check_output_path
-from figlang_tasks.harness.harness_types import Arguments, Original
-from figlang_tasks.harness.preflight import preflight, require_matches
+from figlang_tasks.harness.harness_types import Arguments, Original, Results
+from figlang_tasks.harness.preflight import CheckedTasks, preflight, require_matches
+from figlang_tasks.harness.skipped_tasks import skipped_text, without_tasks
 from figlang_tasks.scoring import explanations
 
 
@@ -57,8 +60,14 @@ def check_and_evaluate(original: Original, arguments: Arguments) -> object:
     redaction.remember(arguments["model_args"])
     cli_args = arguments["cli_args"]  # None unless the harness's command calls
     try:
-        if _check_our_tasks(arguments):
-            return _evaluate_with_store(original, arguments)
+        checked = _check_our_tasks(arguments)
+        if checked.configs:
+            names = _task_names(arguments["tasks"])
+            with without_tasks(arguments["task_manager"], names, checked.skipped):
+                results = _evaluate_with_store(original, arguments)
+            if results is not None and checked.skipped:
+                results["config"]["skipped"] = checked.skipped
+            return results
         _tell_of_loading(arguments["model"])
         return original(**arguments)
     except BaseException as error:
@@ -75,10 +84,11 @@ def check_and_evaluate(original: Original, arguments: Arguments) -> object:
             cli_args.model_args = redaction.redacted(cli_args.model_args)
 
 
-def _check_our_tasks(arguments: Arguments) -> bool:
-    """Check a call's tasks: all names, and options and data of ours; return whether any is ours.
+def _check_our_tasks(arguments: Arguments) -> CheckedTasks:
+    """Check a call's tasks: all names, and options and data of ours; return those of ours.
 
-    If any is, the folder for the results is checked too.
+    If any is, the folder for the results is checked too. A warning names the tasks that groups
+    leave out.
 
     Args:
         arguments: of ``simple_evaluate``; a task manager is added if they have none.
@@ -98,7 +108,7 @@ def _check_our_tasks(arguments: Arguments) -> bool:
         require_matches(selection, task_manager)
 
     status.tell("checking the tasks and their data ...")
-    our_configs = preflight(
+    checked = preflight(
         task_manager,
         _task_names(arguments["tasks"]),
         model=arguments["model"],
@@ -108,12 +118,14 @@ def _check_our_tasks(arguments: Arguments) -> bool:
         model_args=arguments["model_args"],
         gen_kwargs=arguments["gen_kwargs"],
     )
-    if not our_configs:
-        return False
+    if not checked.configs:
+        return checked
+    if checked.skipped and status.in_first_process():
+        logger.warning(f"figlang_tasks: {skipped_text(checked.skipped)}")
     output_path = getattr(arguments["evaluation_tracker"], "output_path", None)
     if output_path:
         check_output_path(output_path)
-    return True
+    return checked
 
 
 def _task_names(tasks: str | Iterable[object] | None) -> list[str]:
@@ -125,7 +137,7 @@ def _task_names(tasks: str | Iterable[object] | None) -> list[str]:
     return [task for task in tasks if isinstance(task, str)]
 
 
-def _evaluate_with_store(original: Original, arguments: Arguments) -> object:
+def _evaluate_with_store(original: Original, arguments: Arguments) -> Results | None:
     """Evaluate, and with ``use_cache`` keep answers in our store in place of the harness's cache.
 
     Returns what the harness does. The results name the folder of the cache, and the commits of the
@@ -156,7 +168,7 @@ def _evaluate_with_store(original: Original, arguments: Arguments) -> object:
         # `evaluate_hook` reads it while the harness runs.
         _running_model = RunningModel(checkpoints, store)
         try:
-            results = original(**arguments)
+            results: Results | None = original(**arguments)
         finally:
             _running_model = RunningModel()
 

@@ -82,15 +82,15 @@ def _of_same_benchmarks(tasks: Iterable[TaskConfig]) -> Iterator[TaskConfig]:
     Files of groups are left out. Nothing is imported: where a task file names a function, the
     content holds the name.
     """
-    benchmarks = {_benchmark_of(config) for config in tasks}
+    benchmarks = {benchmark_of(config) for config in tasks}
     for path in sorted(tasks_dir().rglob("*.yaml")):
         config = task_files.read(path.resolve())
         is_task = "task" in config and "group" not in config
-        if is_task and _benchmark_of(config) in benchmarks:
+        if is_task and benchmark_of(config) in benchmarks:
             yield config
 
 
-def _benchmark_of(config: TaskConfig) -> str | None:
+def benchmark_of(config: TaskConfig) -> str | None:
     """The name of the benchmark that a task file names; None if it names none."""
     try:
         benchmark, _ = parse_request(config.get("dataset_name"))

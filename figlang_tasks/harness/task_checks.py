@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from figlang_tasks import models
 from figlang_tasks.core import score_requests
@@ -20,6 +20,7 @@ from figlang_tasks.core.text import listing
 from figlang_tasks.harness.faults import Evaluation, Fault
 from figlang_tasks.harness.suggestions import (
     TaskConfig,
+    benchmark_of,
     shows_pictures,
     tasks_in_words,
     tasks_without_pictures,
@@ -46,10 +47,12 @@ def score_faults(evaluation: Evaluation) -> Iterator[Fault]:
 
     Either a task asks this model for scores all the same, because its file asks every model. Or it
     asks only the classes that give scores (`_is_only_for_scores`), and so it has no request for
-    this one; all tasks of this kind have one fault together.
+    this one; all tasks of this kind of a benchmark have one fault together, since each benchmark
+    has other tasks to use instead.
     """
     model_name = evaluation.model_name
-    score_tasks: list[TaskConfig] = []  # those that have no request for this model
+    # Those that have no request for this model, by the name of their benchmark.
+    score_tasks: dict[str | None, list[TaskConfig]] = {}
     for config in evaluation.tasks:
         if _asks_for_scores(config, evaluation):
             if model_name is not None and models.only_words(model_name):
@@ -60,16 +63,23 @@ def score_faults(evaluation: Evaluation) -> Iterator[Fault]:
                     (config["task"],),
                 )
         elif _is_only_for_scores(config):
-            score_tasks.append(config)
-    if score_tasks:
-        in_words = listing(tasks_in_words(score_tasks))
-        yield Fault(
-            f"it compares scores, but {model_name or 'this model'} answers in words. Use a model"
-            " class that gives scores (figlang_clip, figlang_vlm; figlang_random for chance), or"
-            f" the task in words ({in_words}). A class of yours must declare"
-            " answers_score_requests (docs/adding_a_vlm.md)",
-            tuple(config["task"] for config in score_tasks),
-        )
+            score_tasks.setdefault(benchmark_of(config), []).append(config)
+    for configs in score_tasks.values():
+        message = _no_scores_message(model_name or "this model", configs)
+        yield Fault(message, tuple(config["task"] for config in configs))
+
+
+def _no_scores_message(model: str, tasks: Sequence[TaskConfig]) -> str:
+    """What to say of tasks of a benchmark that need scores, for a model that gives none."""
+    remedies = "Use a model class that gives scores (figlang_clip, figlang_vlm; figlang_random for"
+    remedies += " chance)"
+    in_words = tasks_in_words(tasks)
+    if in_words:
+        remedies += f", or a task on the same data that asks for words ({listing(in_words)})"
+    return (
+        f"it compares scores, but {model} answers in words. {remedies}. If {model} is your own"
+        " class and can give scores, declare answers_score_requests in it (docs/adding_a_vlm.md)"
+    )
 
 
 def word_faults(evaluation: Evaluation) -> Iterator[Fault]:

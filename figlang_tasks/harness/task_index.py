@@ -97,17 +97,18 @@ def leaf_configs(manager: TaskManager, names: Iterable[object]) -> list[dict[str
         if entry["type"] == "task":
             configs[name] = manager._get_config(name)
         elif entry["type"] in ("tag", "group"):
-            pending.append((name, {"task": _members(manager, name)}))
+            pending.append((name, {"task": members_of(manager, name)}))
     return list(configs.values())
 
 
-def _members(manager: TaskManager, name: str) -> object:
-    """The members of a tag or group: a list, or the name of a single one."""
+def members_of(manager: TaskManager, name: str) -> list[Any]:
+    """The members of a tag or group: names, or mappings as group files hold them."""
     entry = manager.task_index[name]
     # In the index of lmms-eval 0.7.3 a tag has -1 in place of a file. A group has -1 in place of
     # its members, which stand in its file.
     has_file = entry["yaml_path"] != -1
-    return manager._get_config(name)["task"] if has_file else entry["task"]
+    members = manager._get_config(name)["task"] if has_file else entry["task"]
+    return members if isinstance(members, list) else [members]
 
 
 def tasks_of(task_dict: Mapping[str, object]) -> Iterator[tuple[str, HarnessTask]]:

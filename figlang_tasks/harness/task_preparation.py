@@ -104,13 +104,22 @@ def _keep_all_repeats(task: HarnessTask) -> None:
 
 
 def _warn_of_equal_repeats(task: HarnessTask) -> None:
-    """Warn that all answers to a row will be equal, if the settings do not draw them."""
+    """Warn that all answers to a row will be equal, if the settings do not draw them.
+
+    With several beams nearly all are, even where tokens are drawn.
+    """
     settings = task.config.generation_kwargs or {}
-    is_drawn = settings.get("do_sample") and settings.get("temperature")
-    if is_drawn or not status.in_first_process():
+    is_drawn = bool(settings.get("do_sample") and settings.get("temperature"))
+    beams = int(settings.get("num_beams") or 1)
+    if (is_drawn and beams == 1) or not status.in_first_process():
         return
+    remedy = "do_sample=True,temperature=1"
+    if beams > 1:
+        reason = f"num_beams={beams} searches for one best answer"
+        remedy += ",num_beams=1"
+    else:
+        reason = "nothing draws them at random"
     logger.warning(
-        f"figlang_tasks: {task.config.task}: {task.config.repeats} answers to each row are"
-        " asked for, but they will be equal unless they are drawn at random, for which"
-        " models need both settings: --gen_kwargs do_sample=True,temperature=1"
+        f"figlang_tasks: {task.config.task}: the {task.config.repeats} answers to a row will be"
+        f" equal, since {reason}. Add --gen_kwargs {remedy}"
     )

@@ -130,6 +130,11 @@ def _explained_task(run: Run) -> TaskRun:
             samples are damaged.
     """
     tasks = [task for task in run.tasks.values() if task.has_explanations]
+    if not tasks:
+        raise FigLangError(
+            f"{run.path} has no explanations to judge: {listing(run.tasks)} asks for none, or its"
+            " rows have none to compare with. Name a run of vflute, flute or figlang_mini, say"
+        )
     if len(tasks) != 1:
         names = listing(task.task for task in tasks)
         raise FigLangError(

@@ -7,7 +7,7 @@ package, whenever it is imported itself.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from lmms_eval.models.registry_v2 import ModelManifest
@@ -17,33 +17,56 @@ DocumentIdsByTask: TypeAlias = dict[str, set[int]]
 _LLAVA_CLASS = "figlang_tasks.models.vlm.FigLangLlava"
 
 
-def manifests() -> list[ModelManifest]:
-    """The model classes that this package adds to ``--model``; none of them is imported.
+class ModelClass(NamedTuple):
+    """A model class of this package.
 
-    lmms-eval 0.7.3 merges manifests of entry points over its own models, so that the last two
-    replace its classes of these names. Its `llava_hf` does not import without the package decord,
-    and does not load a model with its own default of ``device_map`` (an empty text, which
-    transformers 5 refuses).
+    Attributes:
+        name: after ``--model``.
+        path: of the class, with its module.
+        is_chat: whether it takes chat messages; if not, it is of the harness's simple kind.
     """
+
+    name: str
+    path: str
+    is_chat: bool = False
+
+
+OUR_CLASSES = (
+    ModelClass("figlang_vlm", "figlang_tasks.models.vlm.FigLangVLM", is_chat=True),
+    ModelClass("figlang_blind", "figlang_tasks.models.vlm.FigLangBlind", is_chat=True),
+    ModelClass("figlang_clip", "figlang_tasks.models.dual_encoder.FigLangCLIP"),
+    ModelClass("figlang_probe", "figlang_tasks.models.probe.FigLangProbe"),
+    ModelClass("figlang_openai", "figlang_tasks.models.openai_scores.FigLangOpenAI", is_chat=True),
+    ModelClass("figlang_random", "figlang_tasks.models.baselines.Random"),
+    ModelClass("figlang_majority", "figlang_tasks.models.baselines.Majority"),
+    ModelClass("llava_hf", _LLAVA_CLASS, is_chat=True),
+    ModelClass("llava", _LLAVA_CLASS, is_chat=True),
+)
+"""The model classes that this package adds to ``--model``.
+
+lmms-eval 0.7.3 merges those of entry points over its own models, so that the last two replace its
+classes of these names. Its `llava_hf` does not import without the package decord, and does not load
+a model with its own default of ``device_map`` (an empty text, which transformers 5 refuses).
+"""
+
+
+def class_path(name: str) -> str | None:
+    """The path of our class behind ``--model NAME``; None for a name that is not ours."""
+    for model_class in OUR_CLASSES:
+        if model_class.name == name:
+            return model_class.path
+    return None
+
+
+def manifests() -> list[ModelManifest]:
+    """`OUR_CLASSES` as the harness takes them from a plugin; none of them is imported."""
     from lmms_eval.models.registry_v2 import ModelManifest
 
-    return [
-        ModelManifest("figlang_vlm", chat_class_path="figlang_tasks.models.vlm.FigLangVLM"),
-        ModelManifest("figlang_blind", chat_class_path="figlang_tasks.models.vlm.FigLangBlind"),
-        ModelManifest(
-            "figlang_clip", simple_class_path="figlang_tasks.models.dual_encoder.FigLangCLIP"
-        ),
-        ModelManifest("figlang_probe", simple_class_path="figlang_tasks.models.probe.FigLangProbe"),
-        ModelManifest(
-            "figlang_openai", chat_class_path="figlang_tasks.models.openai_scores.FigLangOpenAI"
-        ),
-        ModelManifest("figlang_random", simple_class_path="figlang_tasks.models.baselines.Random"),
-        ModelManifest(
-            "figlang_majority", simple_class_path="figlang_tasks.models.baselines.Majority"
-        ),
-        ModelManifest("llava_hf", chat_class_path=_LLAVA_CLASS),
-        ModelManifest("llava", chat_class_path=_LLAVA_CLASS),
-    ]
+    ours: list[ModelManifest] = []
+    for model_class in OUR_CLASSES:
+        keyword = "chat_class_path" if model_class.is_chat else "simple_class_path"
+        ours.append(ModelManifest(model_class.name, **{keyword: model_class.path}))
+    return ours
 
 
 def only_words(name: str) -> bool:

@@ -3,10 +3,36 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from figlang_tasks.core.errors import FigLangError
+from figlang_tasks.core.text import did_you_mean
+
+_KEY_VARIABLES = ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY")
+
+HARNESS_ARGUMENTS = {"max_batch_size"}
+"""Arguments that lmms-eval 0.7.3 hands to every model class, and that ours need not have.
+
+Ours halve a batch that does not fit into memory.
+"""
+
+
+def unknown_message(
+    name: str, unknown: Iterable[str], valid_names: Sequence[str], also_valid: str = ""
+) -> str:
+    """What to say of unknown arguments: each with the names that are like it, and all valid ones.
+
+    Args:
+        name: the name after ``--model``.
+        unknown: the unknown arguments.
+        valid_names: the arguments of the class.
+        also_valid: ends the list of valid arguments.
+    """
+    arguments = [f"{argument}{did_you_mean(argument, valid_names)}" for argument in unknown]
+    valid = ", ".join(valid_names) + also_valid
+    return f"{name}: unknown argument {', '.join(arguments)}; valid: {valid}"
 
 
 def check_arguments(
@@ -28,9 +54,7 @@ def check_arguments(
         flags: values of the arguments that switch something, by name.
         also_valid: ends the list of valid arguments, such as "; of the image processor: size".
     """
-    # lmms-eval 0.7.3 hands --max_batch_size to every model class. Ours do not need it: they halve
-    # a batch that does not fit into memory.
-    refused = sorted(set(unknown) - {"max_batch_size"})
+    refused = sorted(set(unknown) - HARNESS_ARGUMENTS)
     if refused:
         parameters = inspect.signature(model_class).parameters.values()
         names = [
@@ -38,8 +62,7 @@ def check_arguments(
             for parameter in parameters
             if parameter.kind is not parameter.VAR_KEYWORD
         ]
-        valid = ", ".join(names) + also_valid
-        raise FigLangError(f"{name}: unknown argument {', '.join(refused)}; valid: {valid}")
+        raise FigLangError(unknown_message(name, refused, names, also_valid))
     for flag, setting in (flags or {}).items():
         if not isinstance(setting, bool | None):
             raise FigLangError(f"{name}: {flag}={setting!r}; valid: True, False")
@@ -73,4 +96,33 @@ def require_checkpoint(name: str, pretrained: object) -> None:
         raise FigLangError(
             f"{name}: there is no folder {checkpoint} (pretrained=); an id of the hub is NAME or"
             " OWNER/NAME"
+        )
+
+
+def require_probe(folder: object) -> None:
+    """Refuse a probe that is not given, or whose folder does not exist.
+
+    Args:
+        folder: what ``--model_args`` says; None or "" if it is not given.
+    """
+    if not folder:
+        raise FigLangError("figlang_probe: the probe is missing: --model_args probe=FOLDER")
+    if not Path(str(folder)).expanduser().is_dir():
+        raise FigLangError(
+            f"figlang_probe: there is no folder {folder} (probe=); `figlang train` writes one"
+        )
+
+
+def require_api_key(arguments: Mapping[str, object]) -> None:
+    """Refuse arguments of `figlang_openai` without a key for its server.
+
+    The client of OpenAI would end with a traceback. It takes an administrator's key as well, and
+    for Azure it has variables of its own.
+    """
+    is_azure = str(arguments.get("azure_openai", False)).lower() not in ("false", "0", "none")
+    has_key = arguments.get("api_key") or any(os.environ.get(name) for name in _KEY_VARIABLES)
+    if not is_azure and not has_key:
+        raise FigLangError(
+            "figlang_openai: no key for the server: set OPENAI_API_KEY (to any word for a server"
+            " of your own that asks for none)"
         )

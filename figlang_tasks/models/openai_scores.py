@@ -43,6 +43,7 @@ from figlang_tasks.core.chat_reply import (
 )
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.score_requests import ScoreRequest
+from figlang_tasks.models.arguments import require_api_key
 from figlang_tasks.models.messages import Message, each_image_alone
 from figlang_tasks.models.requests import ChatArguments, errors_naming
 
@@ -87,6 +88,7 @@ class FigLangOpenAI(OpenAICompatible):
     def __init__(self, *, timeout: float = 600.0, **arguments: Any) -> None:
         if not isinstance(timeout, int | float):
             raise FigLangError(f"figlang_openai: timeout={timeout!r}; valid: seconds")
+        require_api_key(arguments)
         super().__init__(timeout=timeout, **arguments)
         # lmms-eval 0.7.3 takes a timeout and does not hand it to its client.
         self.client = self.client.with_options(timeout=timeout)

@@ -30,7 +30,7 @@ from figlang_tasks.core import files
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.score_requests import KINDS
 from figlang_tasks.core.text import markdown_table
-from figlang_tasks.models.arguments import check_arguments
+from figlang_tasks.models.arguments import check_arguments, require_probe
 from figlang_tasks.models.base import ModelBase
 from figlang_tasks.models.requests import Document
 
@@ -132,8 +132,7 @@ class FigLangProbe(ModelBase):
     ) -> None:
         super().__init__()
         check_arguments("figlang_probe", FigLangProbe, unknown)
-        if not probe:
-            raise FigLangError("figlang_probe: the probe is missing: --model_args probe=FOLDER")
+        require_probe(probe)
         read_probe, weights = read(Path(str(probe)).expanduser(), seed)
         kind = import_module(f"figlang_tasks.models.probe_{read_probe.kind}")
         # Both kinds, probe_pair and probe_cross_attention, have a class of this name.

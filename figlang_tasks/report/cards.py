@@ -9,6 +9,7 @@ from figlang_tasks.core.card import Answer, Card, Texts, clip, plain_answer, pla
 from figlang_tasks.core.record import RowIfKnown
 from figlang_tasks.results.task_run import TaskRun, outputs
 from figlang_tasks.scoring.readings import is_unread
+from figlang_tasks.scoring.records import REPEAT
 
 Sample: TypeAlias = Mapping[str, Any]
 """A line of a samples file; its record is under ``sample``."""
@@ -21,6 +22,23 @@ def card_id(sample: Sample) -> str:
     if "images" in record:
         return str(record["row"])
     return str(record["id"])
+
+
+def answers_by_row(task: TaskRun) -> dict[str, list[list[Sample]]]:
+    """The answers to each row of a task by the id of its card, in the order of the file.
+
+    A row has one answer, or several in a run with ``--repeats``. An answer is a list of samples:
+    one for each image where images are ranked, else a single one.
+    """
+    samples_by_row: dict[str, dict[int, list[Sample]]] = {}  # and then by number of the answer
+    for sample in task.samples:
+        samples_by_answer = samples_by_row.setdefault(card_id(sample), {})
+        answer_number = sample["sample"].get(REPEAT, 1)
+        samples_by_answer.setdefault(answer_number, []).append(sample)
+    answers: dict[str, list[list[Sample]]] = {}
+    for row, samples_by_answer in samples_by_row.items():
+        answers[row] = [samples_by_answer[number] for number in sorted(samples_by_answer)]
+    return answers
 
 
 def make_card(task: TaskRun, samples: Sequence[Sample], document: RowIfKnown) -> Card:

@@ -12,12 +12,12 @@ from figlang_tasks.core.card import Answer, Card
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.text import listing
 from figlang_tasks.report import cards
+from figlang_tasks.report.buckets import TaskBuckets
 from figlang_tasks.report.cards import Sample
-from figlang_tasks.report.originals import Originals, Picture
+from figlang_tasks.report.originals import Originals, Picture, find_originals
 from figlang_tasks.report.thumbnails import Thumbnail, make_thumbnails
 from figlang_tasks.results.task_run import Run
 from figlang_tasks.scoring.readings import is_unread
-from figlang_tasks.scoring.records import REPEAT
 
 MAX_CARDS = 6000
 """Cards of a report, all tasks together; if there are more rows, each task shows some of them."""
@@ -46,7 +46,12 @@ class Gallery:
     warnings: list[str]
 
 
-def build(runs: Sequence[Run], with_pictures: bool = True, max_cards: int = MAX_CARDS) -> Gallery:
+def build(
+    runs: Sequence[Run],
+    with_pictures: bool = True,
+    max_cards: int = MAX_CARDS,
+    buckets: Sequence[TaskBuckets] = (),
+) -> Gallery:
     """Make the gallery of some runs: a card for each row, with the answers of all runs to it.
 
     Args:
@@ -54,6 +59,7 @@ def build(runs: Sequence[Run], with_pictures: bool = True, max_cards: int = MAX_
         max_cards: the limit of all tasks together; 0 for an empty gallery. If there are more rows,
             each task has the same share of the cards (but one at least), and rows with unread
             answers are chosen first.
+        buckets: of the tasks whose rows have one, which the cards name.
     """
     if max_cards == 0:
         return Gallery(cards=[], pictures=[], warnings=[])
@@ -66,11 +72,14 @@ def build(runs: Sequence[Run], with_pictures: bool = True, max_cards: int = MAX_
     if sum(map(len, rows_by_task.values())) > max_cards:
         task_limit = max(1, max_cards // len(rows_by_task))
 
+    bucket_by_row = {task_buckets.task: task_buckets.by_row for task_buckets in buckets}
     all_cards: list[Card] = []
     album: dict[str, Picture] = {}  # all pictures of the gallery, by their key
     tasks_by_warning: dict[str, list[str]] = {}
     for task, rows in rows_by_task.items():
-        originals, warning = _find_originals(task, runs)
+        # All runs of a task asked for the same rows, so the first will do.
+        first_run = next(run for run in runs if task in run.tasks)
+        originals, warning = find_originals(first_run.tasks[task])
         # Tasks with the same warning share one sentence.
         if warning:
             tasks_by_warning.setdefault(warning, []).append(task)
@@ -78,6 +87,9 @@ def build(runs: Sequence[Run], with_pictures: bool = True, max_cards: int = MAX_
             tasks_by_warning.setdefault(_limit_warning(rows, task_limit), []).append(task)
         for row in _choose_rows(rows, task_limit):
             card = _make_card(task, runs, row, originals)
+            bucket = bucket_by_row.get(task, {}).get(card["id"])
+            if bucket is not None:
+                card["bucket"] = bucket
             # Writes into the card and the album
             _add_pictures(card, originals if with_pictures else None, album)
             all_cards.append(card)
@@ -98,7 +110,7 @@ def build(runs: Sequence[Run], with_pictures: bool = True, max_cards: int = MAX_
 def _collect_rows(task: str, runs: Sequence[Run]) -> list[Row]:
     """The rows of a task with their samples, in the order of the first run's file.
 
-    If a run answered each row several times (``--repeats``), only samples of its first repeat are
+    If a run answered each row several times (``--repeats``), only samples of its first answer are
     taken. A run still has several samples of a row where images are ranked: one for each image.
     """
     # The samples of each row by run number (the position of the run in `runs`), see `Row`.
@@ -106,13 +118,8 @@ def _collect_rows(task: str, runs: Sequence[Run]) -> list[Row]:
     for run_number, run in enumerate(runs):
         if task not in run.tasks:
             continue
-        task_run = run.tasks[task]
-        first_repeat = min(record.get(REPEAT, 1) for record in task_run.records)
-        # The records are those in the samples, in the same order.
-        for sample, record in zip(task_run.samples, task_run.records, strict=True):
-            if record.get(REPEAT, 1) == first_repeat:
-                row = rows_by_card_id.setdefault(cards.card_id(sample), {})
-                row.setdefault(run_number, []).append(sample)
+        for card_id, answers in cards.answers_by_row(run.tasks[task]).items():
+            rows_by_card_id.setdefault(card_id, {})[run_number] = answers[0]
     return list(rows_by_card_id.values())
 
 
@@ -146,18 +153,6 @@ def _limit_warning(rows: Sequence[Row], limit: int) -> str:
 
 
 # --- cards ---
-
-
-def _find_originals(task: str, runs: Sequence[Run]) -> tuple[Originals | None, str]:
-    """The benchmark's rows and pictures for a task, and ""; None and a warning if not at hand."""
-    # All runs of a task asked for the same rows, so the first will do.
-    task_run = next(run.tasks[task] for run in runs if task in run.tasks)
-    try:
-        return Originals(task_run), ""
-    except DataError as error:
-        dataset = task_run.data.dataset
-        remedy = "`figlang data prefetch` gets the data"
-        return None, f"pictures and texts of {dataset} are not shown: {error}. {remedy}"
 
 
 def _make_card(task: str, runs: Sequence[Run], row: Row, originals: Originals | None) -> Card:

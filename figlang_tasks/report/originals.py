@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any, NamedTuple
 
 from PIL import Image
@@ -29,6 +28,19 @@ class Picture(NamedTuple):
 
     key: str
     read: Callable[[], Image.Image]
+
+
+def find_originals(task: TaskRun) -> tuple[Originals | None, str]:
+    """The documents and pictures of a task, and ""; None and a warning if they are not at hand.
+
+    The warning has no full stop.
+    """
+    try:
+        return Originals(task), ""
+    except DataError as error:
+        remedy = "`figlang data prefetch` gets the data"
+        dataset = task.data.dataset
+        return None, f"pictures and texts of {dataset} are not shown: {error}. {remedy}"
 
 
 class Originals:
@@ -69,8 +81,14 @@ class Originals:
         where = f"{self._task.task} {name}"  # for messages
         module = self._task.benchmark.module("picture")
         if module is not None:
-            key = f"{self._task.benchmark.name} {name}"
-            return Picture(key, partial(module.picture, dataset, name, where))
+
+            def read_by_name() -> Image.Image:
+                """Decode the picture; its archive is not downloaded for it."""
+                with downloading_nothing():
+                    image: Image.Image = module.picture(dataset, name, where)
+                return image
+
+            return Picture(f"{self._task.benchmark.name} {name}", read_by_name)
 
         document = self.document(name)
         if document is None or "image" not in document:

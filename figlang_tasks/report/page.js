@@ -8,7 +8,7 @@
 
   // --- data ---------------------------------------------------------------------------------------------------------
 
-  const { runs, cards, pictures, statuses } = JSON.parse(byId("data").textContent);
+  const { runs, cards, pictures, statuses, buckets } = JSON.parse(byId("data").textContent);
   const OUTCOMES = { wrong: "✗ wrong", "no answer": "∅ no answer", open: "~ open-ended", right: "✓ right" };
   const ORDER = Object.keys(OUTCOMES);
   const DIFFERENT = "≠ runs differ";
@@ -177,6 +177,17 @@
   const different = cards.some(runsDiffer) ? [DIFFERENT] : [];
   fillSelect("outcome", [...ORDER.filter((outcome) => outcomes.has(outcome)), ...different], (outcome) => OUTCOMES[outcome] ?? outcome);
   fillSelect("status", distinct(answers.map((answer) => answer.status)).sort());
+  const bucketSelect = filters.elements.bucket;  // only on a page of two runs
+  if (bucketSelect) fillSelect("bucket", buckets);
+
+  // How many rows of the selected task each bucket has, beside its name.
+  function countBuckets() {
+    const ofTask = cards.filter((card) => !selection.task || card.task === selection.task);
+    for (const option of bucketSelect?.options ?? []) {
+      if (!option.value) continue;
+      option.text = `${option.value} (${ofTask.filter((card) => card.bucket === option.value).length})`;
+    }
+  }
 
   function readFilters() {
     const values = Object.fromEntries(new FormData(filters));
@@ -187,6 +198,7 @@
       source: values.source ?? "",
       outcome: values.outcome ?? "",
       status: values.status ?? "",
+      bucket: values.bucket ?? "",
       sort: values.sort,
     };
   }
@@ -202,6 +214,7 @@
   function cardMatches(card) {
     if (selection.task && card.task !== selection.task) return false;
     if (selection.source && card.source !== selection.source) return false;
+    if (selection.bucket && card.bucket !== selection.bucket) return false;
     if (selection.outcome === DIFFERENT && !runsDiffer(card)) return false;
     if (!selectedAnswers(card).some(answerMatches)) return false;
     return !selection.text || searchText(card).includes(selection.text);
@@ -244,6 +257,7 @@
     list.replaceChildren();
     drawn = 0;
     draw(BATCH);
+    countBuckets();
     byId("count").textContent = `${matching.length} of ${cards.length} samples`;
   }
 
@@ -255,6 +269,30 @@
   filters.addEventListener("reset", () => setTimeout(update));
   filters.addEventListener("submit", (event) => event.preventDefault());
   more.addEventListener("click", () => draw(BATCH));
+
+  // --- links to a bucket of a task: #vflute:both-wrong --------------------------------------------------------------
+
+  let isLinked = false;  // whether a link set the filters
+
+  function followFragment() {
+    const [, task, name] = location.hash.match(/^#(.+):([a-z-]+)$/) ?? [];
+    const bucket = buckets.find((candidate) => candidate.replace(" ", "-") === name);
+    if (!bucketSelect || (!bucket && !isLinked)) return;
+    isLinked = Boolean(bucket);
+    filters.reset();
+    if (bucket) {
+      filters.elements.task.value = decodeURIComponent(task);
+      bucketSelect.value = bucket;
+      byId("gallery").scrollIntoView();
+    }
+    update();
+  }
+
+  addEventListener("hashchange", followFragment);
+  // A link to the fragment that the address has already changes nothing in the address.
+  document.querySelectorAll(".buckets a").forEach((link) => link.addEventListener("click", () => {
+    if (link.hash === location.hash) followFragment();
+  }));
 
   // --- one sample ---------------------------------------------------------------------------------------------------
 
@@ -310,4 +348,5 @@
   }
 
   update();
+  followFragment();
 })();

@@ -7,9 +7,7 @@ style sheet alone, by their digests.
 
 from __future__ import annotations
 
-import base64
 import datetime
-import hashlib
 import json
 import platform
 from collections.abc import Mapping, Sequence
@@ -24,9 +22,11 @@ from markupsafe import Markup
 
 import figlang_tasks
 from figlang_tasks.core.card import Card
+from figlang_tasks.core.html_pages import content_security_policy, shared_style
 from figlang_tasks.core.redaction import redacted
 from figlang_tasks.core.text import without_paths
 from figlang_tasks.report import gallery
+from figlang_tasks.report.buckets import BUCKETS, sort_into_buckets
 from figlang_tasks.report.run_warnings import contradiction_warnings
 from figlang_tasks.results import provenance
 from figlang_tasks.results.task_run import Run
@@ -86,10 +86,12 @@ def build(
     """
     from figlang_tasks.report import sections
 
+    buckets = sort_into_buckets(runs)
     # The gallery raises an error for a damaged row, so it comes before the comparisons in the
     # sections, which take time.
-    cards_and_pictures = gallery.build(runs, with_pictures, max_cards)
-    return render(runs, sections.build(runs), cards_and_pictures, title, command)
+    cards_and_pictures = gallery.build(runs, with_pictures, max_cards, buckets)
+    groups = sections.build(runs, buckets)
+    return render(runs, groups, cards_and_pictures, title, command)
 
 
 def render(
@@ -105,7 +107,7 @@ def render(
         runs: the runs that both are about.
         title, command: as for `build`.
     """
-    style = (_FOLDER / "page.css").read_text(encoding="utf-8")
+    style = shared_style() + (_FOLDER / "page.css").read_text(encoding="utf-8")
     script = (_FOLDER / "page.js").read_text(encoding="utf-8")
     run_names = [run.name for run in runs]
     contradictions: list[str] = []  # warnings: a results file and its samples differ in numbers
@@ -116,7 +118,7 @@ def render(
     html = template.render(
         title=title,
         generator=f"{GENERATOR} {figlang_tasks.__version__}",
-        policy=_content_security_policy(style, script),
+        policy=content_security_policy(style, script),
         style=Markup(style),  # Markup is not escaped: both are files of this package
         script=Markup(script),
         run_names=run_names,
@@ -128,6 +130,7 @@ def render(
             "runs": run_names,
             "cards": _without_nan(cards_and_pictures.cards),
             "pictures": pictures,
+            "buckets": BUCKETS,
             "statuses": {"unread": UNREAD, "withoutWords": WITHOUT_WORDS},
         },
         provenance=[_provenance(run) for run in runs],
@@ -227,17 +230,3 @@ def _table_html(table: Table) -> Markup:
         name = escape(column, quote=False)  # as pandas escapes it
         head = head.replace(f"<th>{name}</th>", f'<th title="{escape(tooltip)}">{name}</th>')
     return Markup(head + end_of_head + body)
-
-
-def _content_security_policy(style: str, script: str) -> str:
-    """A policy that allows nothing but data pictures, the style sheet and the script."""
-    return (
-        f"default-src 'none'; img-src data:; style-src {_digest(style)}; script-src"
-        f" {_digest(script)}; base-uri 'none'; form-action 'none'"
-    )
-
-
-def _digest(text: str) -> str:
-    """The SHA-256 of a text, as a Content-Security-Policy names what it allows."""
-    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
-    return f"'sha256-{digest}'"

@@ -49,8 +49,7 @@ def find_shared_tasks(
     shared_tasks = _shared_by_name(runs) or _shared_by_data(runs)
     if not shared_tasks:
         raise ComparisonError(
-            f"no two of the runs share a task ({listing(_descriptions(runs))}), nor are they of one"
-            " task each on the same data"
+            f"These runs have no task in common. {listing(_descriptions(runs), separator='; ')}"
         )
     if not chosen_tasks:
         return shared_tasks
@@ -113,11 +112,14 @@ def _runs_by_task(runs: Sequence[Run]) -> dict[str, dict[str, list[TaskRun]]]:
 
 
 def _descriptions(runs: Sequence[Run]) -> list[str]:
-    """Each task of each run, with its data: ``vflute on V-FLUTE/test in a``."""
+    """The tasks of each run, with their data: ``a: vflute on V-FLUTE/test, flute on FLUTE/test``.
+
+    A run of one task can also be compared with one of another task on the same data.
+    """
     descriptions = []
     for run in runs:
-        for task_run in run.tasks.values():
-            descriptions.append(f"{task_run.task} on {task_run.data} in {run.name}")
+        tasks = [f"{task} on {task_run.data}" for task, task_run in run.tasks.items()]
+        descriptions.append(f"{run.name}: {listing(tasks, most=3)}")
     return descriptions
 
 

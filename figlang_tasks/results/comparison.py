@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from figlang_tasks.core.text import printable
 from figlang_tasks.metrics import significance
 from figlang_tasks.metrics.intervals import DEFAULT_SEED
 from figlang_tasks.results.comparability import (
@@ -132,7 +133,7 @@ def compare(
     """
     run_count_by_name = Counter(run.name for run in runs)
     if len(run_count_by_name) < 2:
-        raise ComparisonError("only one run: give at least two to compare")
+        raise ComparisonError(_too_few_names_message(runs))
     shared_tasks = find_shared_tasks(runs, tasks)
     for task, runs_by_name in shared_tasks.items():
         check_comparable(task, runs_by_name, run_count_by_name)
@@ -143,6 +144,18 @@ def compare(
     for task, runs_by_name in shared_tasks.items():
         differences += _compare_task(task, runs_by_name, choice, resamples, seed)
     return adjust_p_values(differences)
+
+
+def _too_few_names_message(runs: Sequence[Run]) -> str:
+    """Why runs of one name cannot be compared, and what to do."""
+    if len(runs) < 2:
+        return "only one run: give at least two to compare"
+    name = printable(runs[0].name)
+    return (
+        f"all {len(runs)} runs are named {name}, and runs of one name are repeats of one model,"
+        " which are not compared with each other: give the models different names"
+        f" ({name}_1=RUN {name}_2=RUN)"
+    )
 
 
 def adjust_p_values(differences: Sequence[Difference]) -> list[Difference]:

@@ -70,6 +70,20 @@ def score_explanations(task: TaskRun, scorer: Scorer) -> ScoredTask:
     return ScoredTask(scored_task, metadata)
 
 
+def has_scores_of(task: TaskRun, scorer: Scorer) -> bool:
+    """Whether the explanations of a task have the scores of a scorer: all, by its signature.
+
+    It has not if the task has another version today, or if no results file has the signature.
+    """
+    scheme = task.kind.scheme
+    if scheme is None or task.version != task.benchmark.version:
+        return False
+    if task.signature != scorer.signature:
+        return False
+    records_to_score = filter(scheme.needs_score, task.records)
+    return all("explanation_scores" in record for record in records_to_score)
+
+
 def scorer_for(
     task: TaskRun, choice: ScorerChoice, scorers_by_name: dict[str, Scorer] | None = None
 ) -> tuple[Scorer | None, str]:

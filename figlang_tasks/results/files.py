@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from loguru import logger
@@ -23,6 +23,32 @@ _RESULTS_NAME = re.compile(r"(?:.+_)?results(?:_\d{4}-\d\d-\d\dT[\d.-]+)?\.json"
 
 # Follows the name of a file in messages.
 _NOT_WHOLE = "is what could be written of a file, for example on a full disk"
+
+
+class SeveralRunsError(RunError):
+    """A folder that should be that of one run holds several.
+
+    Attributes:
+        advice: what to write where a command takes several runs.
+    """
+
+    def __init__(self, path: Path, folders: Sequence[Path]) -> None:
+        """Make the error for a folder, whose runs are in these folders below it."""
+        super().__init__(f"{path} holds several runs: name one of {listing(folders)}")
+        pattern = f"{path}/{_pattern_of_subfolders(path, folders)}"
+        self.advice = (
+            f"{path} holds several runs: name each of them ({listing(folders)}), or {pattern} for"
+            " all of them"
+        )
+
+
+def _pattern_of_subfolders(path: Path, folders: Sequence[Path]) -> str:
+    """The pattern that tells folders below a path apart: ``*``, or ``*/*`` in a deeper tree."""
+    parts_of_folders = [folder.relative_to(path).parts for folder in folders]
+    for depth in range(1, max(map(len, parts_of_folders))):
+        if len({parts[:depth] for parts in parts_of_folders}) == len(folders):
+            return "/".join("*" * depth)
+    return "/".join("*" * max(map(len, parts_of_folders)))
 
 
 # --- which files there are ---
@@ -159,7 +185,7 @@ def _samples_in_subfolders(path: Path) -> dict[str, Path]:
     if len(folders) == 1:
         return samples_files(folders[0])
     if folders:
-        raise RunError(f"{path} holds several runs: name one of {listing(folders)}")
+        raise SeveralRunsError(path, folders)
     # Without samples files, a run is a results file, or a file that was not written whole. The
     # first one serves as an example: its error says what is missing.
     runs_without_samples = find_runs(path)

@@ -6,11 +6,14 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from figlang_tasks.core.errors import RunError
 from figlang_tasks.metrics.intervals import DEFAULT_SEED
-from figlang_tasks.results import results_file, runs
+from figlang_tasks.results import results_file
+from figlang_tasks.results import runs as saved_runs
+from figlang_tasks.results.run_names import with_distinct_names
+from figlang_tasks.results.task_run import Run
 from figlang_tasks.scoring import Estimates, flat
 
 if TYPE_CHECKING:
@@ -19,6 +22,10 @@ if TYPE_CHECKING:
     from figlang_tasks.results.comparison import Difference
 
 _TYPES = {"value": "float64", "low": "float64", "high": "float64", "n": "Int64"}
+
+
+RunSource: TypeAlias = results_file.Results | Run | str | os.PathLike[str]
+"""What stands for a run: a path, also ``NAME=PATH``; what the harness returned; a `Run`."""
 
 
 def estimates_frame(
@@ -30,7 +37,7 @@ def estimates_frame(
         names_and_estimates: for each run its name, and its estimates by task.
 
     Returns:
-        Columns ``run``, ``task``, ``scope``, ``metric``, ``value``, ``low``, ``high`` and ``n``.
+        Columns ``run``, ``task``, ``metric``, ``scope``, ``value``, ``low``, ``high`` and ``n``.
     """
     import pandas as pd
 
@@ -40,27 +47,31 @@ def estimates_frame(
             for metric, scope, estimate in flat(estimates):
                 # in the order of `_TYPES`
                 numbers = (estimate.value, estimate.low, estimate.high, estimate.rows)
-                rows.append((run_name, task, scope, metric, *numbers))
-    return pd.DataFrame(rows, columns=["run", "task", "scope", "metric", *_TYPES]).astype(_TYPES)
+                rows.append((run_name, task, metric, scope, *numbers))
+    return pd.DataFrame(rows, columns=["run", "task", "metric", "scope", *_TYPES]).astype(_TYPES)
 
 
-def table(results: results_file.Results | str | os.PathLike[str]) -> pd.DataFrame:
-    """A DataFrame of all numbers of a run: each metric of each of our tasks, in each scope.
+def table(runs: RunSource | Sequence[RunSource]) -> pd.DataFrame:
+    """A DataFrame of all numbers of runs: each metric of each of our tasks, in each scope.
 
     Args:
-        results: what ``lmms_eval.evaluator.simple_evaluate`` returns, or a path: a results file
-            (``*_results.json``), a samples file, or the folder of a run with ``--log_samples``.
+        runs: a run or several. A run is what ``lmms_eval.evaluator.simple_evaluate`` returns, a
+            `Run`, or a path: a results file (``*_results.json``), a samples file, or the folder of
+            a run with ``--log_samples``. ``NAME=PATH`` names a run, and ``NAME=PATTERN`` stands for
+            several.
 
     Returns:
         A DataFrame with a row for each number, in the order of the results file.
 
+        ``run`` is the name that you gave, else the model's. Runs that would share the model's name
+        are named by what differs; those to which you gave one name are repeats and keep it.
         ``scope`` is ``all`` for all rows, else a part of the benchmark. ``value`` is as in files: 0
         to 1, but for ``rank``, ``cider``, ``clip_similarity`` and ``fid``; NaN where the
         computation failed. ``low`` and ``high`` are its 95 % interval; NaN where there is no sound
         one. ``n`` is the number of rows in the value (``Int64``).
 
     Raises:
-        RunError: the file cannot be read, contradicts its samples, or holds no metrics of a task
+        RunError: a file cannot be read, contradicts its samples, or holds no metrics of a task
             of figlang_tasks (one of lm-eval holds none: give its samples file).
 
     Examples:
@@ -69,27 +80,47 @@ def table(results: results_file.Results | str | os.PathLike[str]) -> pd.DataFram
         >>> from figlang_tasks import table
         >>> values = {"f1@60": {"all": {"value": 0.473, "low": 0.436, "high": 0.509, "rows": 723}}}
         >>> measures = {"format": 1, "failed": [], "values": values}
-        >>> table({"configs": {"vflute": {"metadata": {"measures": measures}}}})
-             task scope metric  value    low   high    n
-        0  vflute   all  f1@60  0.473  0.436  0.509  723
+        >>> configs = {"vflute": {"metadata": {"measures": measures}}}
+        >>> table({"model_name": "org/tiny", "configs": configs})
+            run    task metric scope  value    low   high    n
+        0  tiny  vflute  f1@60   all  0.473  0.436  0.509  723
     """
-    if isinstance(results, Mapping):
-        estimates = results_file.reported_estimates(results)
-        subject = "the results hold"
-    else:
-        estimates = _read_estimates(Path(results))
-        subject = f"{results} holds"
-    if not estimates:
-        raise RunError(
-            f"{subject} no metrics of a task of figlang_tasks (figlang tasks lists them; of a run"
-            " of lm-eval give the samples file)"
-        )
-    unnamed_run = ""
-    return estimates_frame([(unnamed_run, estimates)]).drop(columns="run")
+    if isinstance(runs, Mapping | Run | str | os.PathLike):
+        runs = [runs]
+    measured_runs: list[_MeasuredRun] = []
+    for source in runs:
+        measured_runs += _measured_runs(source)
+    named_runs = with_distinct_names([measured.run for measured in measured_runs], repeats=True)
+    names_and_estimates = []
+    for named_run, measured in zip(named_runs, measured_runs, strict=True):
+        names_and_estimates.append((named_run.name, measured.estimates))
+    return estimates_frame(names_and_estimates)
 
 
-def _read_estimates(path: Path) -> dict[str, Estimates]:
-    """The estimates of a run by task: those in a results file (``.json``), else of its samples.
+class _MeasuredRun(NamedTuple):
+    """A run, which has no tasks if only results were read, and its estimates by task."""
+
+    run: Run
+    estimates: Mapping[str, Estimates]
+
+
+def _measured_runs(source: RunSource) -> list[_MeasuredRun]:
+    """The runs that a source stands for, with their estimates; several only for a pattern.
+
+    Raises:
+        RunError: a run cannot be read, contradicts its samples, or has no metrics of our tasks.
+    """
+    if isinstance(source, Run):
+        return [_MeasuredRun(source, source.estimates)]
+    if isinstance(source, Mapping):
+        name = results_file.model_name(source)
+        return [_of_results(Run(name, Path(), {}, source), "the results hold")]
+    arguments = saved_runs.expand_pattern(os.fspath(source))
+    return [_read_measured_run(argument) for argument in arguments]
+
+
+def _read_measured_run(argument: str) -> _MeasuredRun:
+    """Read a run and its estimates: those in a results file (``.json``), else of its samples.
 
     A results file is read alone, without its samples. Of a samples file or a folder, the estimates
     are those of the results file beside the samples, after a check that the samples agree; without
@@ -98,14 +129,33 @@ def _read_estimates(path: Path) -> dict[str, Estimates]:
     Raises:
         RunError: the file cannot be read, or its results contradict its samples.
     """
+    given_name, path = saved_runs.name_and_path(argument)
     if path.suffix == ".json":
-        return results_file.reported_estimates(results_file.read_results_file(path))
+        results = results_file.read_results_file(path)
+        name = given_name or results_file.model_name(results) or path.stem
+        return _of_results(Run(name, path, {}, results, given_name), f"{path} holds")
+    run = saved_runs.read(argument)
     estimates: dict[str, Estimates] = {}
-    for name, task in runs.read(str(path)).tasks.items():
+    for name, task in run.tasks.items():
         task.check_consistent()
         # Without a results file, or in one of lm-eval, no estimates are reported.
         estimates[name] = task.reported or task.estimates
-    return estimates
+    return _MeasuredRun(run, estimates)
+
+
+def _of_results(run: Run, subject: str) -> _MeasuredRun:
+    """A run with the estimates in its results; an error if they have none of our tasks.
+
+    Args:
+        subject: begins the message: ``the results hold``.
+    """
+    estimates = results_file.reported_estimates(run.results)
+    if not estimates:
+        raise RunError(
+            f"{subject} no metrics of a task of figlang_tasks (figlang tasks lists them; of a run"
+            " of lm-eval give the samples file)"
+        )
+    return _MeasuredRun(run, estimates)
 
 
 def compare(
@@ -152,9 +202,9 @@ def compare(
     """
     from figlang_tasks.results import comparison
 
-    saved_runs = runs.read_all([str(path) for path in paths], repeats=True)
+    compared_runs = saved_runs.read_all([str(path) for path in paths], repeats=True)
     differences = comparison.compare(
-        saved_runs,
+        compared_runs,
         _list_of(metrics),
         _list_of(tasks),
         only_overall=overall,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from figlang_tasks.results import measures
@@ -14,6 +14,9 @@ Significance: TypeAlias = Literal["better", "worse"]
 
 ALPHA = 0.05
 """A difference is significant if its p, adjusted for all tests, is below this level."""
+
+BOLD_NOTE = "Bold: best, with what cannot be told apart from it"
+"""What `best_runs` selects, for a reader of a table."""
 
 
 def significance(difference: Difference) -> Significance | None:
@@ -32,6 +35,46 @@ def significance(difference: Difference) -> Significance | None:
 def count_tests(differences: Sequence[Difference]) -> int:
     """How many of the differences were tested; those without a p were not."""
     return sum(difference.p is not None for difference in differences)
+
+
+def best_runs(
+    metric: str, values: Mapping[str, float], differences: Sequence[Difference]
+) -> set[str]:
+    """The names of the runs to print in bold: the best, and all that cannot be told apart from it.
+
+    Without tests, only runs whose value is printed like the best one. None if there is a single
+    run, or if one of these has nothing right: 0 where higher is better.
+
+    Args:
+        metric: its name, with or without a scope.
+        values: the value of each run by name.
+        differences: by this metric, between these runs; those of other runs are ignored.
+    """
+    if len(values) < 2:
+        return set()
+    measure = measures.measure_of(metric)
+    choose = max if measure.higher_is_better else min
+    best_name = choose(values, key=values.__getitem__)
+    best_text = measure.text(values[best_name])
+
+    differences_to_best: dict[str, Difference] = {}
+    for difference in differences:
+        if best_name in difference.pair:
+            baseline, candidate = difference.pair
+            differences_to_best[candidate if baseline == best_name else baseline] = difference
+    best = {best_name}
+    for name, value in values.items():
+        tested = differences_to_best.get(name)
+        if tested is None or tested.p_holm is None:
+            is_equally_good = measure.text(value) == best_text
+        else:
+            is_equally_good = significance(tested) is None
+        if is_equally_good:
+            best.add(name)
+    has_nothing_right = any(measure.text(values[name]) == measure.text(0) for name in best)
+    if measure.higher_is_better and has_nothing_right:
+        return set()
+    return best
 
 
 def indistinguishable_groups(

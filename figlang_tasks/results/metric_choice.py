@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from figlang_tasks.core.text import did_you_mean
 from figlang_tasks.results import measures
 from figlang_tasks.results.comparability import ComparisonError, RunsByName
 from figlang_tasks.results.measures import MetricScope
@@ -64,14 +65,18 @@ class MetricChoice:
 def check_known_metrics(metrics: Iterable[str], shared_tasks: Iterable[RunsByName]) -> None:
     """Raise a `ComparisonError` for the first metric that no run has."""
     known_names: set[str] = set()
+    benchmarks: set[str] = set()
     for runs_by_name in shared_tasks:
         for run in all_runs(runs_by_name):
+            benchmarks.add(run.benchmark.name)
             for metric_scope in finite_estimates(run):
                 known_names.update([metric_scope.metric, metric_scope.name])
     for metric in metrics:
         if metric not in known_names:
+            hint = did_you_mean(metric, known_names)
+            commands = [f"`figlang tasks {name} --metrics`" for name in sorted(benchmarks)]
             raise ComparisonError(
-                f"no metric {metric!r} in these runs; there are: {', '.join(sorted(known_names))}"
+                f"no metric {metric!r} in these runs{hint}; {' and '.join(commands)} lists all"
             )
 
 

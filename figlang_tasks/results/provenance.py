@@ -98,6 +98,13 @@ def evaluated_at(run: Run) -> datetime | None:
     return local.astimezone(timezone.utc)
 
 
+def parameters(run: Run) -> int | None:
+    """How many parameters the model has; None if unknown. lm-eval writes it, lmms-eval does not."""
+    count = (run.results.get("config") or {}).get("model_num_parameters")
+    is_known = isinstance(count, int) and count > 0  # lm-eval writes -1 for an unknown number
+    return count if is_known else None
+
+
 def harness(run: Run) -> tuple[str, str]:
     """The name and the version of the harness; both ``unknown`` if the results file has neither."""
     # The version that lmms-eval writes may be a commit of a git folder above its package, so the

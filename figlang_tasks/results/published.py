@@ -2,7 +2,8 @@
 
 Each ``published.json`` of a benchmark holds the figures of one paper, ``{"paper": ..., "rows":
 {...}, "records": [...]}``. ``rows`` says for each task how many rows the figures were computed
-from, or in words why these are other rows than ours.
+from, or in words why these are other rows than ours. If the data was released more than once,
+``release`` stands in its place, for records that name none; `Benchmark.releases` has the rows.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ class PublishedFigure:
         low, high: the range.
         std: standard deviation over runs.
         scorer: the paper's scorer of explanations; None if the metric needs no such scores.
+        release: the release of the data; None for data that was released once.
     """
 
     paper: str
@@ -61,6 +63,7 @@ class PublishedFigure:
     high: float | None = None
     std: float | None = None
     scorer: str | None = None
+    release: str | None = None
 
     @property
     def is_in_short_table(self) -> bool:
@@ -153,10 +156,12 @@ class ComparableMetrics(NamedTuple):
         names: their full names.
         left_out: why the figures of other metrics are left out, in a sentence without a full stop;
             "" if none are, or if nothing was published.
+        release: the release of the data that the figures are for; None if there is only one.
     """
 
     names: list[str]
     left_out: str
+    release: str | None = None
 
 
 def comparable_metrics(
@@ -170,24 +175,33 @@ def comparable_metrics(
     Args:
         full_names: the metrics, with their scopes.
     """
-    figures = figures_of_task(task)
-    metrics_in_short_table = {figure.metric for figure in figures if figure.is_in_short_table}
-    published_metrics = [
-        metric for metric in dict.fromkeys(full_names) if metric in metrics_in_short_table
-    ]
-    if not published_metrics:
+    figures: list[PublishedFigure] = []
+    for figure in figures_of_task(task):
+        if figure.is_in_short_table and figure.metric in full_names:
+            figures.append(figure)
+    if not figures:
         return ComparableMetrics([], "")
 
     runs = list(runs)
-    reason = _why_other_rows(runs, _rows_of_figures(task))
+    rows_of_figures = _rows_of_figures(task)
+    release = None
+    if isinstance(rows_of_figures, Mapping):
+        release = _release_of(runs[0], rows_of_figures)
+        releases = {figure.release for figure in figures}
+        reason = _why_other_release(runs, rows_of_figures, releases)
+        figures = [figure for figure in figures if figure.release == release]
+    else:
+        reason = _why_other_rows(runs, rows_of_figures)
     if reason:
-        return ComparableMetrics([], f"published figures are left out: they are of {reason}")
+        return ComparableMetrics([], f"published figures are left out: they are {reason}")
 
     # All published figures of a metric of one task have the same scorer.
     paper_scorers = {figure.metric: figure.scorer for figure in figures}
     comparable: list[str] = []
     left_out_by_scorer: dict[str, list[str]] = {}  # by the paper's scorer
-    for metric in published_metrics:
+    for metric in dict.fromkeys(full_names):
+        if metric not in paper_scorers:
+            continue
         paper_scorer = paper_scorers[metric]
         if paper_scorer is None:  # The metric needs no explanation scores.
             comparable.append(metric)
@@ -199,23 +213,59 @@ def comparable_metrics(
         _why_other_scorer(runs, metrics_of_scorer, paper_scorer)
         for paper_scorer, metrics_of_scorer in left_out_by_scorer.items()
     ]
-    return ComparableMetrics(comparable, "; ".join(reasons))
+    return ComparableMetrics(comparable, "; ".join(reasons), release)
 
 
-def _rows_of_figures(task: str) -> int | str | None:
+def _rows_of_figures(task: str) -> int | str | Mapping[str, int] | None:
     """How many rows a task's figures were computed from: 723; None if unknown.
 
-    A text if they are other rows than ours: it says which ones.
+    A text if they are other rows than ours: it says which ones. By release if there are several:
+    ``{"v1": 1008, "v2": 1005}``.
     """
-    for content in _published_files().values():
+    for name, content in _published_files().items():
         rows_by_task = content.get("rows", {})
         if task in rows_by_task:
             return rows_by_task[task]
+        has_releases = "release" in content
+        if has_releases and any(task in _tasks_of(record) for record in content["records"]):
+            return {release: rows for rows, release in benchmarks()[name].releases.items()}
     return None
 
 
+def _release_of(run: RunConditions, rows_by_release: Mapping[str, int]) -> str | None:
+    """The release whose rows a run has; None if it has other rows."""
+    if run.has_user_rows or run.partial is not None:
+        return None
+    for release, rows in rows_by_release.items():
+        if run.rows == rows:
+            return release
+    return None
+
+
+def _why_other_release(
+    runs: Sequence[RunConditions],
+    rows_by_release: Mapping[str, int],
+    releases_of_figures: Collection[str | None],
+) -> str:
+    """Why figures are of another release: ``for v2 (1,005 rows); this run used v1 (1,008 rows)``.
+
+    "" if all runs have the rows of one release that there are figures of.
+    """
+    texts = {release: f"{release} ({rows:,} rows)" for release, rows in rows_by_release.items()}
+    first_release = _release_of(runs[0], rows_by_release)
+    releases = [first_release] if first_release in releases_of_figures else releases_of_figures
+    for run in runs:
+        release = _release_of(run, rows_by_release)
+        if release is not None and release in releases:
+            continue
+        figures_text = " or ".join(texts[name] for name in texts if name in releases)
+        run_text = _rows_text(run) if release is None else texts[release]
+        return f"for {figures_text}; this run used {run_text}"
+    return ""
+
+
 def _why_other_rows(runs: Iterable[RunConditions], rows_of_figures: int | str | None) -> str:
-    """Why a run has other rows than the figures: ``76 released rows, a run has 8 rows (limit 8)``.
+    """Why a run has other rows than the figures: ``of 76 released rows, a run has 8 rows ...``.
 
     "" if all runs have the rows of the figures.
 
@@ -223,20 +273,25 @@ def _why_other_rows(runs: Iterable[RunConditions], rows_of_figures: int | str | 
         rows_of_figures: as `_rows_of_figures` gives it.
     """
     if isinstance(rows_of_figures, str):
-        return rows_of_figures
+        return f"of {rows_of_figures}"
     for run in runs:
         # If the number is unknown, a whole run of the released rows has them.
         has_rows_of_figures = rows_of_figures is None or run.rows == rows_of_figures
         if has_rows_of_figures and not run.has_user_rows and run.partial is None:
             continue
-        rows = f"{run.rows} rows"
-        if run.has_user_rows:
-            rows += " of your own"
-        details = [detail for detail in (run.data, run.partial) if detail]
-        if details:
-            rows += f" ({', '.join(details)})"
-        return f"{rows_of_figures or 'all'} released rows, a run has {rows}"
+        return f"of {rows_of_figures or 'all'} released rows, a run has {_rows_text(run)}"
     return ""
+
+
+def _rows_text(run: RunConditions) -> str:
+    """The rows of a run: ``8 rows (V-FLUTE/test, limit 8)``."""
+    rows = f"{run.rows} rows"
+    if run.has_user_rows:
+        rows += " of your own"
+    details = [detail for detail in (run.data, run.partial) if detail]
+    if details:
+        rows += f" ({', '.join(details)})"
+    return rows
 
 
 def _why_other_scorer(
@@ -257,13 +312,14 @@ def _why_other_scorer(
 # --- the data files ---
 
 
-class _PublishedFile(TypedDict):
+class _PublishedFile(TypedDict, total=False):
     """The content of a ``published.json``.
 
     A record has the fields of a `PublishedFigure`, and under ``task`` the tasks that it is for.
     """
 
     paper: str
+    release: str
     rows: dict[str, int | str]
     records: list[dict[str, Any]]
 
@@ -279,15 +335,20 @@ def figures_by_task() -> Mapping[str, tuple[PublishedFigure, ...]]:
             fields = {
                 "paper": content["paper"],
                 "scorer": benchmark.scorer if has_scorer else None,
-                **record,  # A record may name a paper or scorer of its own.
+                "release": content.get("release"),
+                **record,  # A record may name a paper, scorer or release of its own.
             }
-            tasks = fields.pop("task")  # a name, or a list of names
-            if isinstance(tasks, str):
-                tasks = [tasks]
+            del fields["task"]
             figure = PublishedFigure(**fields)
-            for task in tasks:
+            for task in _tasks_of(record):
                 figures[task] = (*figures.get(task, ()), figure)
     return figures
+
+
+def _tasks_of(record: Mapping[str, Any]) -> Sequence[str]:
+    """The names of the tasks that a record is for."""
+    tasks: str | list[str] = record["task"]
+    return [tasks] if isinstance(tasks, str) else tasks
 
 
 def _needs_explanation_scores(benchmark: Benchmark, metric: str) -> bool:

@@ -53,7 +53,9 @@ class _RowKey(NamedTuple):
         return self.setting.partition("; ")[0]
 
 
-def published_rows(task: str, full_names: Collection[str]) -> list[PublishedRow]:
+def published_rows(
+    task: str, full_names: Collection[str], release: str | None = None
+) -> list[PublishedRow]:
     """The published figures for a task that runs can be compared with, by model and setting.
 
     Rows have the order of the files. Figures that are not in the short table
@@ -62,10 +64,12 @@ def published_rows(task: str, full_names: Collection[str]) -> list[PublishedRow]
     Args:
         full_names: the metrics whose figures to include, with their scopes, in the order of the
             table.
+        release: the release whose figures to include; None for all.
     """
     figures_by_row: dict[_RowKey, dict[str, PublishedFigure]] = {}
     for figure in figures_of_task(task):
-        if figure.metric in full_names and figure.is_in_short_table:
+        is_of_release = release is None or figure.release == release
+        if is_of_release and figure.metric in full_names and figure.is_in_short_table:
             key = _RowKey(figure.model, figure.setting, figure.paper)
             figures_by_row.setdefault(key, {})[figure.metric] = figure
 
@@ -83,15 +87,18 @@ def published_rows(task: str, full_names: Collection[str]) -> list[PublishedRow]
     return rows
 
 
-def table_lines(task: str, full_names: Collection[str]) -> list[PublishedLine]:
+def table_lines(
+    task: str, full_names: Collection[str], release: str | None = None
+) -> list[PublishedLine]:
     """The `published_rows` of a task, each split into a line for each scope that it has figures of.
 
     Args:
         full_names: the metrics whose figures to include, with their scopes: ``f1@60_muse``;
             ``f1@60`` for all rows alone.
+        release: the release whose figures to include; None for all.
     """
     lines: dict[tuple[str, str], PublishedLine] = {}  # by label and scope
-    for row in published_rows(task, full_names):
+    for row in published_rows(task, full_names, release):
         for full_name, figure in row.values.items():
             measure, scope = measure_and_scope(full_name)
             new_line = PublishedLine(row.label, scope, figures={})
@@ -100,12 +107,12 @@ def table_lines(task: str, full_names: Collection[str]) -> list[PublishedLine]:
     return list(lines.values())
 
 
-def protocol_text(task: str, full_names: Collection[str]) -> str:
+def protocol_text(task: str, full_names: Collection[str], release: str | None = None) -> str:
     """Papers and kinds of setting behind `table_lines`: ``V-FLUTE (2405.01474): zero-shot``.
 
     "" if there are no lines.
     """
-    rows = published_rows(task, full_names)
+    rows = published_rows(task, full_names, release)
     if not rows:
         return ""
     papers = dict.fromkeys(row.paper for row in rows)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+import shlex
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -14,7 +15,7 @@ from figlang_tasks import scoring
 from figlang_tasks.core.errors import RunError
 from figlang_tasks.core.files import MOST_BYTES_OF_SAMPLES, read_file
 from figlang_tasks.core.row_files import first_fault
-from figlang_tasks.core.text import LONGEST_NAME, shortened
+from figlang_tasks.core.text import LONGEST_NAME, listing, shortened
 from figlang_tasks.scoring import OVERALL, Estimate, Estimates
 from figlang_tasks.scoring.lm_eval import FACTS
 
@@ -75,6 +76,30 @@ def tasks_of_ours(results: Results) -> list[str]:
         if measured_metadata(results, task) is not None or lm_eval_facts(config):
             tasks.append(task)
     return tasks
+
+
+def unscored_tasks(results: Results) -> list[str]:
+    """The names of our tasks in results that were evaluated with ``--predict_only``."""
+    tasks = []
+    for task, values in (results.get("results") or {}).items():
+        metadata = ((results.get("configs") or {}).get(task) or {}).get("metadata")
+        versions = metadata.get("versions") if isinstance(metadata, Mapping) else None
+        is_ours = isinstance(versions, Mapping) and "figlang-tasks" in versions
+        # What lmms-eval 0.7.3 writes in place of scores
+        if is_ours and "bypass,none" in values:
+            tasks.append(task)
+    return tasks
+
+
+def score_command(path: Path, tasks: Sequence[str]) -> str:
+    """What to type to score outputs that were saved without scores.
+
+    Args:
+        path: of the run.
+        tasks: the names of its tasks; at least one.
+    """
+    others = f" (likewise {listing(tasks[1:])})" if len(tasks) > 1 else ""
+    return f"figlang score {shlex.quote(str(path))} --task {tasks[0]}{others}"
 
 
 def measured_metadata(results: Results, task: str) -> Mapping[str, Any] | None:
@@ -225,11 +250,11 @@ def partial_reason(results: Results, task: str, sampled_documents: int | None = 
     # {"original": 723, "effective": 8}: the documents of the task, and those within the limit.
     counts = (results.get("n-samples") or {}).get(task) or {}
     documents_in_limit = counts.get("effective")
-    limit_reaches_all = bool(counts) and documents_in_limit == counts.get("original")
 
     reasons = []
-    if _leaves_rows_out(config.get("limit")) and not limit_reaches_all:
-        reasons.append(_option_text("limit", config["limit"]))
+    limit = limit_text(results, task)
+    if limit:
+        reasons.append(limit)
     other_options = [
         option for option in ("offset", "samples") if _leaves_rows_out(config.get(option))
     ]
@@ -248,6 +273,16 @@ def partial_reason(results: Results, task: str, sampled_documents: int | None = 
                 f"{sampled_documents} of {documents_in_limit} documents are in the samples"
             )
     return ", ".join(reasons) or None
+
+
+def limit_text(results: Results, task: str) -> str:
+    """The option --limit of a run, ``limit 8``; "" if it left out no row of a task."""
+    limit = (results.get("config") or {}).get("limit")
+    counts = (results.get("n-samples") or {}).get(task) or {}
+    reaches_all = bool(counts) and counts.get("effective") == counts.get("original")
+    if reaches_all or not _leaves_rows_out(limit):
+        return ""
+    return _option_text("limit", limit)
 
 
 def _has_fewer_rows(counts: Mapping[str, object]) -> bool:

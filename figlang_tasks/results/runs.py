@@ -13,7 +13,6 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from loguru import logger
@@ -24,7 +23,12 @@ from figlang_tasks.core.errors import DataError, RunError
 from figlang_tasks.core.request import Request
 from figlang_tasks.core.samples_files import saved_lines
 from figlang_tasks.core.text import LONGEST_NAME, listing, shortened, whole_characters
-from figlang_tasks.results.files import missing_samples, results_path, samples_files
+from figlang_tasks.results.files import (
+    SeveralRunsError,
+    missing_samples,
+    results_path,
+    samples_files,
+)
 from figlang_tasks.results.results_file import (
     Results,
     estimates_of,
@@ -32,8 +36,11 @@ from figlang_tasks.results.results_file import (
     model_name,
     partial_reason,
     read_results_file,
+    score_command,
     task_config,
+    unscored_tasks,
 )
+from figlang_tasks.results.run_names import with_distinct_names
 from figlang_tasks.results.task_run import SCORE_AGAIN, Run, Sample, TaskRun
 from figlang_tasks.scoring import Record, Task
 from figlang_tasks.scoring.records import REPEAT
@@ -47,7 +54,7 @@ def read_all(
 ) -> list[Run]:
     """Read several runs, each a path or ``NAME=PATH``; ``NAME=PATTERN`` stands for several.
 
-    Runs that share a name get their paths after it, unless they are repeats.
+    Runs that share a name are named by what differs between them, unless they are repeats.
 
     Args:
         repeats: whether runs to which the user gave one name are repeats, and keep it.
@@ -58,20 +65,23 @@ def read_all(
     """
     runs = []
     for argument in arguments:
-        for run_argument in _expand_pattern(argument):
-            runs.append(read(run_argument, require_samples))
+        for run_argument in expand_pattern(argument):
+            runs.append(_read_one_of_several(run_argument, require_samples))
 
     count_by_file = Counter(task.path.resolve() for run in runs for task in run.tasks.values())
     for path, count in count_by_file.items():
         if count > 1:
             raise RunError(f"{path} is given {count} times: give each run once")
 
-    count_by_name = Counter(run.name for run in runs)
-    for position, run in enumerate(runs):
-        is_repeat = repeats and bool(run.given_name)
-        if count_by_name[run.name] > 1 and not is_repeat:
-            runs[position] = replace(run, name=f"{run.name} ({run.path})")
-    return runs
+    return with_distinct_names(runs, repeats)
+
+
+def _read_one_of_several(argument: str, require_samples: bool) -> Run:
+    """Read a run; where its folder holds several runs, the error says how to name them all."""
+    try:
+        return read(argument, require_samples)
+    except SeveralRunsError as error:
+        raise RunError(error.advice) from error
 
 
 def read(argument: str, require_samples: bool = False) -> Run:
@@ -83,7 +93,7 @@ def read(argument: str, require_samples: bool = False) -> Run:
     Raises:
         RunError: the run cannot be read, is damaged, or has no task of ours.
     """
-    given_name, path = _name_and_path(argument)
+    given_name, path = name_and_path(argument)
     samples_by_task = samples_files(path)
     results_by_path: dict[Path, Results] = {}
     for samples_path in samples_by_task.values():
@@ -104,10 +114,7 @@ def read(argument: str, require_samples: bool = False) -> Run:
         if task_run is not None:  # else the task is none of ours
             tasks[task_run.task] = task_run
     if not tasks:
-        raise RunError(
-            f"{path} has only samples of other tasks, or of --predict_only"
-            f" ({listing(samples_by_task)}): name another run, or {SCORE_AGAIN}"
-        )
+        raise _error_without_tasks(path, samples_by_task, results_by_path)
 
     last_results: Results = {}
     if results_by_path:
@@ -117,7 +124,33 @@ def read(argument: str, require_samples: bool = False) -> Run:
     return Run(whole_characters(name), path, tasks, last_results, given_name, missing_sentences)
 
 
-def _name_and_path(argument: str) -> tuple[str | None, Path]:
+def _error_without_tasks(
+    path: Path, samples_by_task: Mapping[str, Path], results_by_path: Mapping[Path, Results]
+) -> RunError:
+    """The error for a run whose samples have no records of our tasks; it says what to do.
+
+    Args:
+        path: of the run, as the user gave it.
+        samples_by_task: the samples files.
+        results_by_path: the contents of the results files beside them.
+    """
+    unscored: list[str] = []
+    for results in results_by_path.values():
+        unscored += unscored_tasks(results)
+    if unscored:
+        is_samples_file = path.suffix == ".jsonl"
+        run_path = path if is_samples_file else max(results_by_path).parent
+        return RunError(
+            "This run used --predict_only and has no scores. To score it:"
+            f" {score_command(run_path, unscored)}"
+        )
+    return RunError(
+        f"{path} has only samples of other tasks, or of --predict_only"
+        f" ({listing(samples_by_task)}): name another run, or {SCORE_AGAIN}"
+    )
+
+
+def name_and_path(argument: str) -> tuple[str | None, Path]:
     """The name and the path in ``NAME=PATH``; None and the path if the argument is a path alone."""
     name, sign, path = argument.partition("=")
     is_path_with_sign = os.path.exists(argument)
@@ -126,12 +159,12 @@ def _name_and_path(argument: str) -> tuple[str | None, Path]:
     return None, Path(argument)
 
 
-def _expand_pattern(argument: str) -> list[str]:
+def expand_pattern(argument: str) -> list[str]:
     """``NAME=PATH`` for each path that matches ``NAME=PATTERN``; any other argument unchanged.
 
     A pattern without matches is unchanged too: reading it raises an error that names it.
     """
-    name, path = _name_and_path(argument)
+    name, path = name_and_path(argument)
     if not name or path.exists():
         return [argument]
     matches = sorted(glob.glob(str(path)))

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from figlang_tasks.core.errors import FigLangError
-from figlang_tasks.results.explanation_scores import ScorerChoice, score_explanations, scorer_for
+from figlang_tasks.results.explanation_scores import (
+    ScorerChoice,
+    has_scores_of,
+    score_explanations,
+    scorer_for,
+)
 from figlang_tasks.results.judged_again import judge_again
 from figlang_tasks.results.task_run import Run, TaskRun
 from figlang_tasks.results.writing import ChangedTask
@@ -18,6 +23,10 @@ from figlang_tasks.scoring.repeats import evaluate_repeats
 
 if TYPE_CHECKING:
     from figlang_tasks.metrics.explanation import Scorer
+
+
+class HasTheseScores(Exception):
+    """A run stays as it is, because it has the scores that were asked for; says which they are."""
 
 
 class ScoredAgain(NamedTuple):
@@ -38,7 +47,8 @@ def score_again(run: Run, scorer_choice: ScorerChoice) -> ScoredAgain:
     Raises:
         RunError: the files of a task contradict each other, or a row cannot be scored.
         WeightsError: the weights of a scorer that the user named are not available.
-        FigLangError: nothing would change.
+        HasTheseScores: nothing would change, because all scores are there.
+        FigLangError: nothing would change for another reason.
     """
     judged_tasks: dict[str, TaskRun] = {}
     changed_names: set[str] = set()
@@ -58,21 +68,22 @@ def score_again(run: Run, scorer_choice: ScorerChoice) -> ScoredAgain:
 
     # All scorers are made first: one that is not available costs no scoring by another.
     scorers = {}
+    finished: dict[str, str] = {}  # by task that has its scores, their signature
     scorers_by_name: dict[str, Scorer] = {}  # one for all tasks that take it
     for name, task in judged_tasks.items():
         if not task.has_explanations:
             continue
         task.check_explanations()
         scorer, reason = scorer_for(task, scorer_choice, scorers_by_name)
-        if scorer is not None:
+        if scorer is not None and has_scores_of(task, scorer):
+            finished[name] = scorer.signature
+        elif scorer is not None:
             scorers[name] = scorer
         else:
             remarks.append(f"{name}: {reason}")
+    remarks += [f"{name} has these scores: {signature}" for name, signature in finished.items()]
     if not scorers and not changed_names:
-        reasons = "; ".join(remarks) or "it has no explanations to score"
-        raise FigLangError(
-            f"{run.path} stays as it is: its answers are read as when it was saved, and {reasons}"
-        )
+        raise _nothing_changes(run, remarks, has_scores=bool(finished))
 
     changed_tasks: dict[str, ChangedTask] = {}
     for name, task in judged_tasks.items():
@@ -82,6 +93,21 @@ def score_again(run: Run, scorer_choice: ScorerChoice) -> ScoredAgain:
         elif name in changed_names:
             changed_tasks[name] = _evaluated(task, _metadata_of_scores(run.tasks[name], task))
     return ScoredAgain(changed_tasks, remarks)
+
+
+def _nothing_changes(run: Run, remarks: Sequence[str], has_scores: bool) -> Exception:
+    """The error that a run stays as it is.
+
+    Args:
+        remarks: why its tasks stay as they are.
+        has_scores: whether a task has the scores that were asked for.
+    """
+    if has_scores:
+        return HasTheseScores(f"{run.path} stays as it is: {'; '.join(remarks)}")
+    reasons = "; ".join(remarks) or "it has no explanations to score"
+    return FigLangError(
+        f"{run.path} stays as it is: its answers are read as when it was saved, and {reasons}"
+    )
 
 
 def _evaluated(task: TaskRun, metadata: Mapping[str, Any]) -> ChangedTask:

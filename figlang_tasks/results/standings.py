@@ -5,9 +5,10 @@ Tables of many runs and leaderboards are made from these.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import TypeAlias
 
 from figlang_tasks.metrics.intervals import DEFAULT_SEED
 from figlang_tasks.results import measures
@@ -22,6 +23,9 @@ from figlang_tasks.results.groups import group_letters
 from figlang_tasks.results.metric_choice import finite_estimates
 from figlang_tasks.results.task_run import Run, TaskRun
 from figlang_tasks.scoring import OVERALL, Estimate
+
+_Check: TypeAlias = Callable[[str, str, TaskRun, str, TaskRun], None]
+"""A check of two runs of a task: takes the task, and the name of each run before the run."""
 
 
 @dataclass(frozen=True)
@@ -54,11 +58,13 @@ class ComparableSet:
         task: its name.
         standings: best first; runs without a value last.
         tests: how many tests the p behind the letters are adjusted for (Holm).
+        differences: those between every two runs behind the letters; empty without letters.
     """
 
     task: str
     standings: Sequence[Standing]
     tests: int
+    differences: Sequence[Difference] = ()
 
     @property
     def partial(self) -> str | None:
@@ -70,6 +76,28 @@ class ComparableSet:
         """The signature, else the name, of the scorer of explanations; None without scores."""
         task_run = self.standings[0].task_runs[0]
         return task_run.signature or task_run.scorer
+
+    @property
+    def metric(self) -> str:
+        """The metric that the runs are ranked by; "" if none has a value."""
+        return self.standings[0].metric
+
+    def why_apart_from(self, other: ComparableSet) -> str:
+        """Why the runs cannot be compared with those of another set: ``partial (limit 8)``."""
+        task_run = self.standings[0].task_runs[0]
+        other_run = other.standings[0].task_runs[0]
+        if task_run.partial != other_run.partial:
+            return f"partial ({task_run.partial})" if task_run.partial else "all rows"
+        if task_run.data != other_run.data:
+            return f"other data ({task_run.data})"
+        if not _passes(check_same_rows, self.task, task_run, other_run):
+            return f"other rows ({task_run.rows})"
+        if not _passes(check_same_version, self.task, task_run, other_run):
+            return f"task version {task_run.version}"
+        scorer_name = task_run.conditions.scorer_name
+        if scorer_name != other_run.conditions.scorer_name:
+            return f"explanations scored by {scorer_name}"
+        return f"explanations scored by another version of {scorer_name}"
 
 
 def comparable_sets(
@@ -108,10 +136,21 @@ def _are_comparable(task: str, run: TaskRun, other: TaskRun) -> bool:
     """Whether two runs have the same rows, a comparable version, the same limit and scorer."""
     if run.partial != other.partial:
         return False
+    if not _passes(check_same_rows, task, run, other):
+        return False
+    if not _passes(check_same_version, task, run, other):
+        return False
     try:
-        check_same_rows(task, "a", run, "b", other)
-        check_same_version(task, "a", run, "b", other)
         check_same_scorer(task, {"a": [run], "b": [other]})
+    except ComparisonError:
+        return False
+    return True
+
+
+def _passes(check: _Check, task: str, run: TaskRun, other: TaskRun) -> bool:
+    """Whether two runs pass a check, which would raise an error."""
+    try:
+        check(task, "a", run, "b", other)
     except ComparisonError:
         return False
     return True
@@ -148,7 +187,7 @@ def _ranked_set(task: str, runs: Sequence[Run], resamples: int, seed: int) -> Co
                 letters=letters.get(name, ""),
             )
         )
-    return ComparableSet(task, standings, tests=len(differences))
+    return ComparableSet(task, standings, tests=len(differences), differences=differences)
 
 
 def _headline_metric(task_runs_by_name: Mapping[str, Sequence[TaskRun]]) -> str:

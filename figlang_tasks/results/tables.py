@@ -41,13 +41,13 @@ def wide_table(estimates: pd.DataFrame, by: list[str], metrics: Sequence[str]) -
             metric = row["metric"]
             if metric in metrics:
                 # A metric of fewer rows than the column "n" states has its own n in the cell.
-                line[metric] = measures.estimate_text(metric, _estimate(row), most_rows)
+                line[metric] = measures.estimate_text(metric, estimate_of_line(row), most_rows)
         lines.append(line)
     return pd.DataFrame(lines, columns=[*by, "n", *metrics])
 
 
-def _estimate(row: Mapping[Hashable, Any]) -> Estimate:
-    """The estimate in a row of `figlang_tasks.results.frame.estimates_frame`."""
+def estimate_of_line(row: Mapping[Hashable, Any]) -> Estimate:
+    """The estimate in a line of `figlang_tasks.results.frame.estimates_frame`."""
     return Estimate(
         row["value"],
         low=_number_or_none(row["low"]),

@@ -25,7 +25,7 @@ from figlang_tasks.results.published import RunConditions
 from figlang_tasks.results.results_file import Results
 from figlang_tasks.scoring import Estimates, Measures, Record, Task
 from figlang_tasks.scoring.explained import check_records
-from figlang_tasks.scoring.output_warnings import output_warnings
+from figlang_tasks.scoring.output_warnings import OutputWarning, find_output_warnings
 from figlang_tasks.scoring.read_by_model import with_read_by_model
 
 if TYPE_CHECKING:
@@ -241,7 +241,7 @@ class TaskRun:
                 f" {SCORE_AGAIN}"
             )
 
-    def warnings(self, run_path: str) -> list[str]:
+    def warnings(self, run_path: str) -> list[OutputWarning]:
         """Warnings about the outputs, to be read before the numbers.
 
         Args:
@@ -251,7 +251,7 @@ class TaskRun:
         first_outputs = [next(iter(outputs(sample)), None) for sample in self.samples]
         with self.reporting_damage():
             measures = self.measures.by_name
-            return output_warnings(measures, self.records, first_outputs, run_path)
+            return find_output_warnings(measures, self.records, first_outputs, run_path)
 
     @property
     def conditions(self) -> RunConditions:
@@ -309,9 +309,9 @@ class Run:
 
     def table(self) -> pd.DataFrame:
         """A DataFrame of all numbers of the run (`figlang_tasks.table`)."""
-        from figlang_tasks.results.frame import estimates_frame
+        from figlang_tasks.results.frame import table
 
-        return estimates_frame([(self.name, self.estimates)])
+        return table(self)
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
         """Write the run into a new folder, in the form of the harness; return the folder.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from figlang_tasks.answers.text import Answer
 from figlang_tasks.core.record import Record
@@ -63,13 +64,40 @@ def is_thought_alone(output: str | None) -> bool:
     return answer.has_thought and not answer.text
 
 
+class OutputWarning(NamedTuple):
+    """A warning about the outputs of a task.
+
+    Attributes:
+        kind: what is the matter, without numbers; the same for all tasks that it is about.
+        extent: how many outputs it is about: ``3 of 723``.
+        text: the whole warning, in one line without a full stop.
+        remedy: what may help, with ``RUN`` for the path of the run; "" for nothing. Also in `text`.
+    """
+
+    kind: str
+    extent: str
+    text: str
+    remedy: str = ""
+
+
 def output_warnings(
     measures: Mapping[str, Measure],
     records: Sequence[Record],
     outputs: Sequence[str | None],
     run_path: str = "RUN",
 ) -> list[str]:
-    """Warnings about the outputs of a task, each in one line without a full stop.
+    """The texts of `find_output_warnings`, which takes the same arguments."""
+    warnings = find_output_warnings(measures, records, outputs, run_path)
+    return [warning.text for warning in warnings]
+
+
+def find_output_warnings(
+    measures: Mapping[str, Measure],
+    records: Sequence[Record],
+    outputs: Sequence[str | None],
+    run_path: str = "RUN",
+) -> list[OutputWarning]:
+    """Warnings about the outputs of a task.
 
     Args:
         measures: those of the task, by name.
@@ -78,32 +106,36 @@ def output_warnings(
         run_path: the path of the run, for a command that a warning suggests; ``RUN`` stands for it
             while the run has no path.
     """
-    warnings = [_unfinished_warning(records), _empty_warning(records)]
     readings = count_readings(records)
-    unread_indices = [index for index, record in enumerate(records) if has_unread_words(record)]
-    about_unread = unread_warning(readings, _examples(unread_indices, outputs))
-    if about_unread:
-        warnings.append(". ".join([about_unread, *_remedies(readings, records, run_path)]))
+    warnings = [
+        _unfinished_warning(records),
+        _empty_warning(records),
+        _unread_answers_warning(readings, records, outputs, run_path),
+    ]
     # Where few answers could be read, readers also disagree, and the warning above says it all.
     if not has_too_few_read(readings):
         warnings.append(_disagreement_warning(measures, records, outputs))
-    return [warning for warning in warnings if warning]
+    return [warning for warning in warnings if warning is not None]
 
 
-def _unfinished_warning(records: Sequence[Record]) -> str:
-    """A warning about unfinished outputs, which are a thought alone; "" if there are none."""
+def _unfinished_warning(records: Sequence[Record]) -> OutputWarning | None:
+    """A warning about unfinished outputs, which are a thought alone; None if there are none."""
     unfinished = [record["id"] for record in records if record.get(UNFINISHED.name)]
     if not unfinished:
-        return ""
-    return (
-        f"unfinished: {len(unfinished)} of {len(records)} answers are a thought alone, with no"
-        f" answer after it (rows {listing(unfinished, _MOST_EXAMPLES)}). Allow more tokens"
-        " (--gen_kwargs max_new_tokens=4096), or turn thinking off"
+        return None
+    count = f"{len(unfinished)} of {len(records)}"
+    remedy = "Allow more tokens (--gen_kwargs max_new_tokens=4096), or turn thinking off"
+    return OutputWarning(
+        "Unfinished: answers are a thought alone, with no answer after it",
+        count,
+        f"unfinished: {count} answers are a thought alone, with no answer after it (rows"
+        f" {listing(unfinished, _MOST_EXAMPLES)}). {remedy}",
+        remedy,
     )
 
 
-def _empty_warning(records: Sequence[Record]) -> str:
-    """A warning about empty answers, ``3 of 723 answers are empty (rows ...)``; "" without any.
+def _empty_warning(records: Sequence[Record]) -> OutputWarning | None:
+    """A warning about empty answers, ``3 of 723 answers are empty (rows ...)``; None without any.
 
     Outputs that are a thought alone are not among them: `_unfinished_warning` names those.
     """
@@ -112,9 +144,38 @@ def _empty_warning(records: Sequence[Record]) -> str:
         if record.get("status") in WITHOUT_WORDS and not record.get(UNFINISHED.name):
             empty.append(record["id"])
     if not empty:
-        return ""
+        return None
+    count = f"{len(empty)} of {len(records)}"
     rows = listing(empty, _MOST_EXAMPLES)
-    return f"{len(empty)} of {len(records)} answers are empty (rows {rows})"
+    return OutputWarning("Empty answers", count, f"{count} answers are empty (rows {rows})")
+
+
+def _unread_answers_warning(
+    readings: Readings | None,
+    records: Sequence[Record],
+    outputs: Sequence[str | None],
+    run_path: str,
+) -> OutputWarning | None:
+    """The warning of `unread_warning` with examples and remedies; None without one.
+
+    Args:
+        readings: how the answers were read.
+        run_path: the path of the run, not yet quoted for a shell.
+    """
+    unread_indices = [index for index, record in enumerate(records) if has_unread_words(record)]
+    about_unread = unread_warning(readings, _examples(unread_indices, outputs))
+    if readings is None or not about_unread:
+        return None
+    if has_too_few_read(readings):
+        kind = "Most answers could not be read: the scores say nothing about the model"
+    else:
+        kind = f"{_meaning_of_unread(readings)}: many answers could not be read"
+    return OutputWarning(
+        kind,
+        f"{sum(readings['left'].values())} of {_count_answers(readings)}",
+        ". ".join([about_unread, *_remedies(readings, records, run_path)]),
+        ". ".join(_remedies(readings, records, "RUN")),
+    )
 
 
 def unread_warning(readings: Readings | None, examples: str = "") -> str:
@@ -145,15 +206,17 @@ def unread_warning(readings: Readings | None, examples: str = "") -> str:
     details = counts_text(left)
     if examples:
         details += f"; for example {examples}"
-    counts_as = readings["left_count_as"]
-    if counts_as == "wrong":
-        meaning = "The score is a lower bound"
-    else:
-        meaning = "The score may be too high or too low"
     return (
-        f"{meaning}: {unread} of {answers} answers could not be read and count as {counts_as}"
-        f" ({details})"
+        f"{_meaning_of_unread(readings)}: {unread} of {answers} answers could not be read and"
+        f" count as {readings['left_count_as']} ({details})"
     )
+
+
+def _meaning_of_unread(readings: Readings) -> str:
+    """What it means for the score that answers were not read: ``The score is a lower bound``."""
+    if readings["left_count_as"] == "wrong":
+        return "The score is a lower bound"
+    return "The score may be too high or too low"
 
 
 def has_too_few_read(readings: Readings | None) -> bool:
@@ -207,19 +270,20 @@ def read_command(run_path: str) -> str:
 
 def _disagreement_warning(
     measures: Mapping[str, Measure], records: Sequence[Record], outputs: Sequence[str | None]
-) -> str:
-    """A warning if the paper's rules and a careful reader differ in many outputs, else ""."""
+) -> OutputWarning | None:
+    """A warning if the paper's rules and a careful reader differ in many outputs, else None."""
     disputed_indices = _disputed_indices(measures, records)
     if len(disputed_indices) <= MAX_DISPUTED_SHARE * len(records):
-        return ""
-    warning = (
+        return None
+    count = f"{len(disputed_indices)} of {len(records)}"
+    text = (
         "its values depend on the reader: the paper's rules and a careful reader differ in"
-        f" {len(disputed_indices)} of {len(records)} outputs (parse_disagreement)"
+        f" {count} outputs (parse_disagreement)"
     )
     examples = _examples(disputed_indices, outputs)
     if examples:
-        warning += f", such as {examples}"
-    return warning
+        text += f", such as {examples}"
+    return OutputWarning("Values depend on the reader (parse_disagreement)", count, text)
 
 
 def _disputed_indices(measures: Mapping[str, Measure], records: Sequence[Record]) -> list[int]:

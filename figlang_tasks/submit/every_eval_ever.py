@@ -83,7 +83,8 @@ def write(
         organization: who evaluated.
         relationship: of the organization to the model's developers, as the schema has it
             (``third_party``).
-        model: DEVELOPER/MODEL; None or "": as the arguments of each run name it.
+        model: DEVELOPER/MODEL, for runs whose given name is not of this form; None or "": as the
+            arguments of each run name it.
         with_samples: whether to write samples beside the aggregate results.
 
     Raises:
@@ -118,12 +119,15 @@ def _checked_model(run: Run, model: str | None) -> str:
     """The model as DEVELOPER/MODEL, two names that can be folders; an error otherwise.
 
     Args:
-        model: what the user gave; None or "" to take what the run's arguments name.
+        model: what the user gave for all runs; None or "" to take what the run's arguments name.
     """
+    if run.given_name and "/" in run.given_name:
+        model = run.given_name
     model = model or model_id(run)
     if model is None:
         raise SubmissionError(
-            f"{run.path}: the run does not name a model as DEVELOPER/MODEL: give it with --model"
+            f"{run.path}: the run does not name a model as DEVELOPER/MODEL: give it with --model,"
+            " or before each run (DEVELOPER/MODEL=RUN)"
         )
     names = model.split("/")
     # The datastore's own folder is called data.

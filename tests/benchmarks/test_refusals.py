@@ -49,7 +49,8 @@ import yaml
 from rows_with_images import drawing
 from tasks_without_harness import check_data, check_task
 
-from figlang_tasks.core.benchmark import Benchmark, benchmarks
+from figlang_tasks.cli.doctor_checks.data_files import find_missing_files
+from figlang_tasks.core.benchmark import Benchmark, benchmarks, source_of
 from figlang_tasks.core.errors import FigLangError, PartMissing
 from figlang_tasks.core.request import Request
 
@@ -125,6 +126,22 @@ def written(
         return data_dir / str(fault["dataset"])
 
     return copy
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_doctor_looks_for_the_files_of_valid_data(
+    name: str, written: Callable[..., Path], tmp_path: Path
+) -> None:
+    """It would else say that data is missing which is there, or the other way round."""
+    valid_head = head(name)
+    folder = written(valid_head)
+    source = source_of(valid_head["dataset"])
+    request = Request.of(source.name, **valid_head["request"])
+    assert find_missing_files(source, folder, [request]).files == []
+    (tmp_path / "empty").mkdir()
+    missing = find_missing_files(source, tmp_path / "empty", [request])
+    assert missing.files
+    assert missing.stop_all_tasks
 
 
 @pytest.mark.parametrize(

@@ -122,6 +122,8 @@ def test_without_a_results_file_most_is_unknown(tmp_path: Path) -> None:
 
 
 def test_neither_a_benchmark_nor_a_run() -> None:
-    message = commands.refused("cite", "vflutes")
-    assert message.startswith("figlang: vflutes does not exist")
+    message = commands.refused("cite", "vflut")
+    assert message.startswith("figlang: no benchmark and no run 'vflut' (did you mean `vflute`")
+    message = commands.refused("cite", "xyz")
+    assert message.startswith("figlang: xyz does not exist")
     assert f"benchmarks: {', '.join(benchmarks())}" in message

@@ -96,7 +96,7 @@ def test_libraries_that_do_not_work(
     write_module(tmp_path, "torch", torch)
     write_module(tmp_path, "torchvision", torchvision)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
-    status, findings = doctor("libraries")
+    status, findings = doctor("libraries", "--deep")
     assert status == 1
     assert findings[name]["text"] == text
     assert remedy in findings[name]["remedy"]
@@ -120,13 +120,77 @@ def test_weights_that_are_here_and_that_are_not(
     assert "figlang data prefetch --scorers" in missing["remedy"]
 
 
+def write_driver(folder: Path, name: str) -> None:
+    """Write a command that answers as ``nvidia-smi`` does on a machine with this GPU."""
+    path = folder / "nvidia-smi"
+    path.write_text(f"#!/bin/sh\necho '{name}'\n")
+    path.chmod(0o755)
+
+
+@pytest.mark.parametrize(
+    ("torch", "expected_status"), [("2.15.0+cpu", "warning"), ("2.15.0+cu132", "ok")]
+)
+def test_a_torch_that_cannot_use_the_gpu(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, torch: str, expected_status: str
+) -> None:
+    write_driver(tmp_path, "NVIDIA H200")
+    install(tmp_path, "torch", torch)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    status, findings = doctor("libraries")
+    assert status == 0
+    assert findings["torch"]["status"] == expected_status
+    assert f"{torch} is installed; this machine has " in findings["torch"]["text"]
+    assert "NVIDIA" in findings["torch"]["text"]
+
+
+WITHOUT_LIBRARIES = """
+import sys
+from figlang_tasks.cli.figlang import app
+app(["doctor", "--offline"], standalone_mode=False)
+print("imported:", *{"torch", "transformers", "datasets", "lmms_eval", "pandas"} & {*sys.modules})
+"""
+
+
+def test_without_deep_no_library_is_imported(tmp_path: Path) -> None:
+    """They take 20 seconds; what was checked before stands there meanwhile."""
+    command = [sys.executable, "-c", WITHOUT_LIBRARIES]
+    ended = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert ended.stdout.endswith("\nimported:\n"), ended.stderr
+    assert "`figlang doctor --deep`" in ended.stdout
+
+
+SLOW_TORCH = "import time\nprint('torch', flush=True)\ntime.sleep(60)\n"
+
+
+@pytest.mark.slow
+def test_a_line_appears_as_soon_as_its_check_ends(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Also if the output is no terminal, and while libraries are imported."""
+    write_module(tmp_path, "torchvision", SLOW_TORCH)
+    write_module(tmp_path, "torch", CPU_ONLY)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
+    command = [sys.executable, "-m", "figlang_tasks.cli.figlang", "doctor", "libraries", "--deep"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        lines = [process.stdout.readline() for _ in range(2)]
+        is_running = process.poll() is None
+        process.terminate()
+    assert lines[0] == "libraries\n"
+    assert lines[1].startswith("  ok       torch: 2.15.0+cpu, built with no CUDA")
+    assert is_running
+
+
 @pytest.mark.long
 def test_all_of_it_in_a_fresh_interpreter(tmp_path: Path) -> None:
     """lmms-eval finds all our tasks from any folder; the last lines say what can be run."""
     write_module(tmp_path, "figlang_tasks", "raise SystemExit('not the one that is installed')")
     environment = os.environ | {"FIGLANG_DATA_DIR": str(tmp_path)}
     (tmp_path / "FLUTE").mkdir()
-    command = [str(Path(sys.executable).with_name("figlang")), "doctor", "--offline"]
+    (tmp_path / "FLUTE" / "train.jsonl").touch()
+    command = [str(Path(sys.executable).with_name("figlang")), "doctor", "--offline", "--deep"]
     ended = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment)
     assert ended.returncode == 0, ended.stdout
     assert "\n0 problem(s)" in ended.stdout

@@ -12,6 +12,7 @@ from commands import doctor
 from hub_server import Fault, HubServer, Response
 from huggingface_hub import close_session, constants
 
+from figlang_tasks.benchmarks.irfl.counts import ROWS
 from figlang_tasks.core import hub
 from figlang_tasks.core.benchmark import source_of, sources
 
@@ -139,12 +140,66 @@ def test_a_pin_that_does_not_exist(server: HubServer, monkeypatch: pytest.Monkey
 
 
 def test_local_folders(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "data" / "NYK-MS").mkdir(parents=True)
+    folder = tmp_path / "data" / "NYK-MS"
+    folder.mkdir(parents=True)
+    for name in ("nyk_m.jsonl", "nyk_s.jsonl"):
+        (folder / name).touch()
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path / "data"))
     _, findings = doctor("hub", "--offline")
-    assert findings["NYK-MS"]["text"] == f"in {tmp_path / 'data' / 'NYK-MS'}"
+    assert findings["NYK-MS"]["text"] == f"in {folder}"
     assert findings["MetaCLUE"]["status"] == "warning"
     monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path / "typo"))
     status, findings = doctor("hub", "--offline")
     assert status == 1
     assert "typo is not a folder" in findings[hub.DATA_DIR_VARIABLE]["text"]
+
+
+@pytest.mark.parametrize(
+    ("file", "expected_status", "text"),
+    [
+        # All tasks need the pictures.
+        ("IRFL_images.zip", "warning", "no IRFL_images.zip, idioms_dataset.csv there: no task can"),
+        # Of 33 tasks, irfl_random2_simile and irfl_random4_simile alone draw from this table.
+        ("similes_dataset.csv", "ok", "2 of 33 tasks cannot run"),
+    ],
+)
+def test_a_missing_file_of_local_data_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, file: str, expected_status: str, text: str
+) -> None:
+    """The rows alone once made doctor say that IRFL can run."""
+    folder = tmp_path / "IRFL"
+    folder.mkdir()
+    tables = [name.replace("-", "_") + ".csv" for name in ROWS]
+    for name in {"IRFL_images.zip", *tables} - {file}:
+        (folder / name).touch()
+    if expected_status == "warning":
+        (folder / "idioms_dataset.csv").unlink()
+    monkeypatch.setenv(hub.DATA_DIR_VARIABLE, str(tmp_path))
+    _, findings = doctor("hub", "--offline")
+    irfl = findings["IRFL"]
+    assert irfl["status"] == expected_status
+    assert irfl["text"].startswith(f"in {folder}; no ")
+    assert file in irfl["text"]
+    assert text in irfl["text"]
+    assert "https://huggingface.co/datasets/lampent/IRFL" in irfl["remedy"]
+    assert "`figlang data check irfl`" in irfl["remedy"]
+
+
+def test_a_download_that_is_not_whole(server: HubServer, tmp_path: Path) -> None:
+    """The cache of the hub then has one of two files of the only split."""
+    repository = source_of("FLUTE").repository
+    assert repository is not None
+    cache = Path(constants.HF_HUB_CACHE) / f"datasets--{repository.replace('/', '--')}"
+    folder = cache / "snapshots" / "abc" / "data"
+    folder.mkdir(parents=True)
+    (cache / "refs").mkdir()
+    (cache / "refs" / "main").write_text("abc")
+    (folder / "train-00000-of-00002.parquet").touch()
+    _, findings = doctor("hub", "--offline")
+    flute = findings["FLUTE"]
+    assert flute["status"] == "warning"
+    assert "; no **/train-*.parquet or " in flute["text"]
+    assert "figlang data prefetch flute" in flute["remedy"]
+    (folder / "train-00001-of-00002.parquet").touch()
+    _, findings = doctor("hub", "--offline")
+    assert findings["FLUTE"]["text"] == "downloaded, commit abc (hub not contacted)"

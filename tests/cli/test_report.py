@@ -31,14 +31,15 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def report(run: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
     """A report of the run with a title and all its pictures, and the result of the command."""
-    output = tmp_path_factory.mktemp("report") / "mine.html"
+    output = tmp_path_factory.mktemp("report") / "new" / "mine.html"
     return output, figlang(f"tuned={run}", "-o", output, "--title", "First <try> \udc00")
 
 
 def test_a_report_is_one_file_with_title_name_and_pictures(report: tuple[Path, Result]) -> None:
     output, result = report
     assert result.exit_code == 0, result.output
-    assert result.stdout.startswith(f"written: {output} (24 samples, ")
+    written = f"new folder: {output.parent}\nwritten: {output} (24 samples, "
+    assert result.stdout.startswith(written)
     assert "MB)" in result.stdout
     html = output.read_text(encoding="utf-8")
     assert "<title>First &lt;try&gt; ?</title>" in html

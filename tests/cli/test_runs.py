@@ -50,7 +50,9 @@ def listed_rows(listed: Result) -> tuple[list[str], list[str]]:
 
 def test_a_damaged_run_is_named_in_one_line(folder: Path, listed: Result) -> None:
     assert listed.exit_code == 1
-    assert listed.stderr.startswith(f"figlang: {results_file(folder / 'damaged')}: ")
+    path = results_file(folder / "damaged")
+    assert listed.stderr.startswith(f"figlang: {path} cannot be read")
+    assert listed.stderr.count(path.name) == 1
     assert listed.stderr.count("\n") == 1
 
 

@@ -85,6 +85,22 @@ def test_the_new_run_equals_one_that_scores(samples_file: Path) -> None:
     assert task.signature == get_scorer("embedded", cache=False).signature
 
 
+def test_a_run_that_has_these_scores_stays_as_it_is(samples_file: Path) -> None:
+    done("score", samples_file, *EMBEDDED)
+    folder = samples_file.with_name(f"{samples_file.stem}_scored")
+    signature = get_scorer("embedded", cache=False).signature
+    output = done("score", folder, *EMBEDDED)
+    reason = f"{folder} stays as it is: figlang_mini has these scores: {signature}"
+    assert output == f"{reason}\nnothing is written\n"
+    assert names(samples_file.parent) == {SAMPLES_NAME, folder.name}
+
+    results_file = folder / RESULTS  # The scores of another version are made again.
+    text = results_file.read_text()
+    assert text.count(signature) > 0
+    results_file.write_text(text.replace(signature, f"{signature}-old"))
+    assert "written: " in done("score", folder, *EMBEDDED)
+
+
 def test_the_new_run_is_printed_and_stands_beside_the_old_one(samples_file: Path) -> None:
     output = done("score", samples_file, *EMBEDDED)
     folder = samples_file.with_name(f"{samples_file.stem}_scored")

@@ -130,6 +130,11 @@ def test_a_whole_run_ends_with_its_place_and_a_line_to_quote() -> None:
     partial = summary_table({**results, "config": {"limit": 8}})
     assert "place" not in partial
     assert "Model-7B" not in partial
+    warning = "limit 8: rows in the order of the task, not a random sample."
+    assert partial.split("\n\n")[-1].startswith(warning)
+    counts = {"n-samples": {"vflute": {"original": 723, "effective": 723}}}
+    whole = summary_table({**results, **counts, "config": {"limit": 1000}})
+    assert "random sample" not in whole
 
     config = results["configs"]["vflute"]
     group = {

@@ -14,6 +14,7 @@ from lm_eval.tasks import TaskManager
 
 import figlang_tasks
 from figlang_tasks.cli.tasks import Definition, definitions
+from figlang_tasks.core import task_files
 from figlang_tasks.core.benchmark import benchmarks, names, parse_request
 from figlang_tasks.core.task_files import Harness
 
@@ -92,7 +93,7 @@ def test_the_overview_has_a_line_for_each_benchmark() -> None:
 
 
 def listed(pattern: str) -> dict[str, list[str]]:
-    """The rows and the data of each task or group in a list, by name."""
+    """The rows and the question of each task or group in a list, by name."""
     lines = figlang(pattern).stdout.partition("\n\n")[0].splitlines()[1:]
     assert max(len(line) for line in lines) <= 100
     columns_by_name = {}
@@ -109,8 +110,25 @@ def test_the_list_of_a_benchmark_has_a_line_for_each_task_and_group() -> None:
             irfl_names.append(name)
     irfl = listed("irfl")
     assert list(irfl) == irfl_names
-    assert irfl["irfl_detect"] == ["-", "group of 4"]  # .ci/run looks for this line.
-    assert irfl["irfl_detect_idiom_circular"] == ["200", "idiom-detection-task, rotations"]
+    # .ci/run looks for the line of this group.
+    assert irfl["irfl_detect"] == ["-", "group of 4: idiom, metaphor, simile, open_simile"]
+    assert irfl["irfl_detect_idiom_circular"] == ["200", "Which picture? In each of four orders."]
+
+
+@pytest.mark.parametrize("benchmark", [*names(), "figlang_mini"])
+def test_tasks_that_differ_in_what_they_ask_have_different_lines(benchmark: str) -> None:
+    """Tasks with one text may differ in their rows alone, which their names say."""
+    config_by_text: dict[str, dict[str, Any]] = {}
+    assert all(len(columns) == 2 for columns in listed(benchmark).values()), "a line lacks a text"
+    for name, definition in definitions().items():
+        if definition.benchmark != benchmark or definition.members:
+            continue
+        assert definition.asks.endswith((".", "?")), name
+        file = task_files.files(definition.harnesses[0])[name]
+        config = dict(task_files.read(file.resolve()))
+        for key in ("task", "dataset_name"):
+            del config[key]
+        assert config_by_text.setdefault(definition.asks, config) == config, name
 
 
 def test_a_pattern_lists_the_tasks_that_match_it() -> None:

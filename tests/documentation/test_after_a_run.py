@@ -45,7 +45,7 @@ def executed(tmp_path_factory: pytest.TempPathFactory) -> Executed:
     """The scripts of the document run one after the other; annotators fill in their sheets."""
     folder = tmp_path_factory.mktemp("after_a_run")
     scripts = [block.text for block in blocks(DOCUMENT) if block.language == "sh"]
-    assert len(scripts) == 8
+    assert len(scripts) == 9
     outputs: list[str] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ACCELERATE_USE_CPU", "true")

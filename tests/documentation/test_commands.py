@@ -6,8 +6,10 @@ The commands of README and of the quick start run in the long tests; CI runs `ma
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 import shlex
+import subprocess
 from collections.abc import Iterator
 from functools import cache
 from operator import attrgetter
@@ -45,8 +47,8 @@ CHANGES = [
 
 
 MAKE_DEMO = (
-    f"lmms_eval --tasks figlang_mini --model llava_hf --model_args pretrained={DEMO_MODEL_DIR}"
-    " --device cpu --batch_size 1 --gen_kwargs max_new_tokens=8,num_beams=1 --log_samples"
+    f"lmms_eval --tasks figlang_mini --model figlang_vlm --model_args pretrained={DEMO_MODEL_DIR}"
+    " --device cpu --batch_size 8 --gen_kwargs max_new_tokens=8,num_beams=1 --log_samples"
     " --output_path results/demo"
 )
 """What leaves the files that `make demo` does; it stands in a block of the installation, and later
@@ -170,6 +172,21 @@ def prepared(text: str) -> str:
     for pattern, instead, _ in CHANGES:
         text = re.sub(pattern, instead, re.sub(r"\s+#\s.*$", "", text))
     return text
+
+
+def test_the_clone_line_works_as_it_is_pasted(tmp_path: Path) -> None:
+    """Also if the user has not set the variable that it needs: then it says so."""
+    clone = next(line.text for line in commands(ROOT / "README.md") if "git clone" in line.text)
+    repository = tmp_path / "repository"
+    subprocess.run(["git", "init", "--quiet", "--bare", repository], check=True)
+    environment = {**os.environ, "REPOSITORY": str(repository)}
+    command = ["bash", "-c", f"{clone} && pwd"]
+    cloned = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert cloned.stdout == f"{tmp_path}/figlang_tasks\n", cloned.stderr
+    del environment["REPOSITORY"]
+    refused = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert refused.returncode != 0
+    assert "REPOSITORY: set it to the address of figlang_tasks" in refused.stderr
 
 
 @pytest.mark.long

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import resource
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import commands
@@ -15,7 +15,7 @@ from published_runs import rows
 
 from figlang_tasks.core.errors import DataError, FigLangError
 from figlang_tasks.core.parquet_files import read_parquet
-from figlang_tasks.core.whole_paths import new_folder
+from figlang_tasks.core.whole_paths import new_file, new_folder
 
 
 @contextmanager
@@ -77,7 +77,7 @@ def test_a_template_on_a_full_disk(tmp_path: Path) -> None:
         message = commands.refused("data", "template", "vflute", "--output", tmp_path / "mine")
     folder = tmp_path / "mine" / "V-FLUTE"
     assert message == f"figlang: {folder}: File too large: make room there, or name another place"
-    assert list((tmp_path / "mine").iterdir()) == []
+    assert list(tmp_path.iterdir()) == []
 
 
 # --- several writers ---
@@ -125,3 +125,20 @@ def test_a_folder_that_another_program_has_written_meanwhile(tmp_path: Path) -> 
         folder.mkdir()
         (folder / "mine").touch()
     assert names_in(tmp_path) == ["scored"]
+
+
+LONG_NAME = "n" * 250  # The name of a temporary file beside it is too long.
+
+
+@pytest.mark.parametrize("write", [new_file, new_folder])
+def test_an_error_of_writing_names_what_was_to_be_written(
+    write: Callable[[Path], AbstractContextManager[object]], tmp_path: Path
+) -> None:
+    target = tmp_path / "new" / LONG_NAME
+    with pytest.raises(OSError, match="File name too long") as raised, write(target):
+        pass
+    assert raised.value.filename == str(target)
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(ValueError), write(tmp_path / "new" / "name"):
+        raise ValueError
+    assert list(tmp_path.iterdir()) == []

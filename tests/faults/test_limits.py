@@ -71,3 +71,11 @@ def test_a_folder_that_cannot_be_written_to(tmp_path: Path) -> None:
         FigLangError, match=f"--output_path {folder}: Not a directory. Name a folder"
     ):
         evaluate("figlang_mini", *NO_MODEL, saved=Path(folder))
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_run_that_fails_leaves_no_folder(tmp_path: Path) -> None:
+    """The folder of the results is checked before the model is loaded, and not made."""
+    with pytest.raises(FigLangError, match="/there/is/no/such/model"):
+        evaluate("figlang_mini", *NO_MODEL, saved=tmp_path / "results" / "new")
+    assert list(tmp_path.iterdir()) == []

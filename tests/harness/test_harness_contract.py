@@ -18,6 +18,9 @@ import figlang_tasks
 from figlang_tasks import resource_dir
 from figlang_tasks.harness import installed
 from figlang_tasks.harness.answers import OWN_EVENT_LOOP
+from figlang_tasks.harness.command_checks import split_pairs
+from figlang_tasks.models import OUR_CLASSES
+from figlang_tasks.models.signatures import read_signature
 
 HOOKS: dict[str, dict[str, Any]] = yaml.safe_load(
     (Path(__file__).parent / "hooks.yaml").read_text(encoding="utf-8")
@@ -81,17 +84,69 @@ def test_the_harness_adds_nothing_to_our_settings() -> None:
     assert settings == {"max_new_tokens": 256, "num_beams": 3, "until": []}
 
 
-def test_the_options_that_are_read_from_the_file_are_those_of_the_parser(
+def test_the_parser_that_is_read_from_the_file_is_that_of_the_harness(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from lmms_eval.__main__ import parse_eval_args
 
     monkeypatch.setattr(sys, "argv", ["lmms_eval"])
-    parser, _ = parse_eval_args()
-    options: set[str] = set()
+    parser, defaults = parse_eval_args()
+    ours = installed.evaluation_parser()
+    # The seeds are a text that a function of the harness reads.
+    assert vars(ours.parse_args([])) | {"model": "hf", "seed": defaults.seed} == vars(defaults)
+    assert installed.option_names(ours) == installed.option_names(parser)
+    action_by_name = {action.dest: action for action in ours._actions}
     for action in parser._actions:
-        options.update(option for option in action.option_strings if option.startswith("--"))
-    assert installed.evaluation_options() == options
+        if action.dest == "help":
+            continue
+        our_action = action_by_name[action.dest]
+        assert our_action.option_strings == action.option_strings
+        assert (our_action.nargs, our_action.choices) == (action.nargs, action.choices)
+        if action.type in (int, float, str):
+            assert our_action.type == action.type
+
+
+def test_the_model_classes_that_are_read_from_the_file_are_those_of_the_harness() -> None:
+    names = set(importlib.import_module("lmms_eval.models").list_available_models(True))
+    assert installed.model_names() | {entry.name for entry in OUR_CLASSES} == names
+    assert not installed.has_other_plugins()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "a=1,b=x=y, c = two ,",
+        "a=[1,2],b={'x': 1, 'y': [3,4]},c='1,2',d=\"3,4\",e=it\\'s,f=1",
+        "a=]1,2[,b=3",
+        "a",
+        "a=1,b",
+    ],
+)
+def test_arguments_are_split_as_the_harness_splits_them(text: str) -> None:
+    from lmms_eval.utils import simple_parse_args_string
+
+    try:
+        expected = {name: str(value) for name, value in simple_parse_args_string(text).items()}
+    except ValueError:
+        with pytest.raises(ValueError):
+            split_pairs(text)
+        return
+    assert split_pairs(text) == expected
+
+
+@pytest.mark.parametrize("path", dict.fromkeys(entry.path for entry in OUR_CLASSES))
+def test_arguments_of_a_class_that_are_read_from_its_file_are_those_it_takes(path: str) -> None:
+    """They are those of its constructor, and of those to which that hands the rest."""
+    module, _, name = path.rpartition(".")
+    model_class = getattr(importlib.import_module(module), name)
+    defaults: dict[str, object] = {}
+    for base in reversed(model_class.__mro__):
+        if "__init__" in vars(base):
+            for parameter in inspect.signature(base).parameters.values():
+                if parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
+                    defaults[parameter.name] = parameter.default
+    assert read_signature(path).defaults == defaults
 
 
 def test_the_classes_that_begin_event_loops_are_known() -> None:

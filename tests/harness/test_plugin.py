@@ -209,6 +209,19 @@ def test_the_python_api_checks_its_arguments_before_it_builds_the_model(
         simple_evaluate(**{**usual_arguments, **arguments}, task_manager=manager)
 
 
+def test_each_benchmark_has_a_remedy_of_its_own_for_a_model_of_words() -> None:
+    manager = figlang_tasks.task_manager(include_defaults=False)
+    tasks = ["irfl_match_idiom", "columbus_match"]
+    with pytest.raises(FigLangError) as raised:
+        preflight(manager, tasks, model="idefics2", model_args="pretrained=there_is_none")
+    columbus, irfl = sorted(str(raised.value).splitlines())
+    assert columbus.startswith("figlang_tasks: task columbus_match: it compares scores, but ide")
+    assert "asks for words (columbus, columbus_plain)" in columbus
+    assert irfl.startswith("figlang_tasks: task irfl_match_idiom: it compares scores, but ide")
+    assert "asks for words (irfl_detect_idiom" in irfl
+    assert "columbus" not in irfl.replace("task columbus", "")
+
+
 def test_one_message_names_all_missing_data_of_all_tasks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -250,41 +263,6 @@ def test_lmms_eval_exits_non_zero_when_the_evaluation_fails(
     printed = capsys.readouterr()
     assert "'Random' object has no attribute 'chat_template'" in printed.out + printed.err
     assert "an evaluation failed" in printed.err
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--tasks", "mme,vflut"], "no task 'vflut' (did you mean `vflute`"),
-        (["--tasks=figlang_mini,irfl_mtch"], "no task 'irfl_mtch' (did you mean `irfl_match`"),
-        (["--task", "vflute", "--modle=dummy"], "no option --modle (did you mean `--model`"),
-        (["--tasks", "vflute,mme,nykms,figlang_mini_flute,irfl_*"], None),
-        (["--tasks", "there_is_no_such_task"], None),  # the harness says so
-        (["--tasks", "vflut", "--include_path", "mine"], None),
-        (["--tasks", "vflute", "--process-docs-parallel", "4"], None),
-    ],
-)
-def test_a_misspelt_task_is_one_message_before_anything_is_imported(
-    options: list[str], message: str | None
-) -> None:
-    if message is None:
-        cli.refuse_misspelt(options)
-        return
-    with pytest.raises(SystemExit) as raised:
-        cli.refuse_misspelt(options)
-    assert str(raised.value.code).startswith(f"figlang_tasks: {message}")
-
-
-def test_a_misspelt_task_is_refused_before_the_harness_is_imported() -> None:
-    program = (
-        "import sys; from figlang_tasks.cli import lmms_eval; sys.argv = ['lmms_eval',"
-        " *sys.argv[1:]]\ntry: lmms_eval.main()\nexcept SystemExit as ended: print(ended.code,"
-        " {'torch', 'lmms_eval'} & set(sys.modules))\n"
-    )
-    command = [sys.executable, "-c", program, "--tasks", "vflut"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
-    assert "did you mean `vflute`" in done.stdout, done.stdout + done.stderr[-3000:]
-    assert done.stdout.endswith(" set()\n")
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -180,24 +181,23 @@ def test_a_model_that_samples_is_asked_k_times_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("gen_kwargs", "are_equal"),
+    ("gen_kwargs", "reason"),
     [
-        (None, True),
-        ("do_sample=True", True),
-        ("temperature=0.7", True),
-        ("do_sample=True,temperature=0.7", False),
+        (None, "nothing draws them at random. Add --gen_kwargs do_sample=True,temperature=1"),
+        ("do_sample=True", "nothing draws them"),
+        ("temperature=0.7", "nothing draws them"),
+        ("do_sample=True,temperature=0.7", ""),
+        ("do_sample=True,temperature=0.7,num_beams=3", "num_beams=3 .*temperature=1,num_beams=1$"),
     ],
 )
 def test_a_run_warns_if_all_repeats_must_be_equal(
-    gen_kwargs: str | None, are_equal: bool, warnings_of_loguru: list[str]
+    gen_kwargs: str | None, reason: str, warnings_of_loguru: list[str]
 ) -> None:
     evaluate(OPTIONS, Drawing("A"), repeats=2, limit=2, gen_kwargs=gen_kwargs)
-    warnings = [warning for warning in warnings_of_loguru if "drawn at random" in warning]
-    message = (
-        "figlang_mini_irfl_detect_idiom: 2 answers to each row are asked for, but they will be"
-        " equal"
-    )
-    assert [message in warning for warning in warnings] == [True] * are_equal
+    warnings = [warning for warning in warnings_of_loguru if "will be equal" in warning]
+    assert len(warnings) == bool(reason)
+    message = f"figlang_mini_irfl_detect_idiom: the 2 answers to a row will be equal.*{reason}"
+    assert all(re.search(message, warning) for warning in warnings)
 
 
 @pytest.fixture(scope="module")

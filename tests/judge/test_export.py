@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 from filled_sheets import save_run
 from PIL import Image
-from saved_runs import sample_lines, write_run
+from saved_runs import sample_lines, saved_run, write_run
 
 from figlang_tasks.benchmarks.flute import rows as flute_rows
 from figlang_tasks.benchmarks.vflute import rows
@@ -224,3 +224,10 @@ def test_runs_that_cannot_be_judged_together(tmp_path: Path, two_runs: list[str]
     (path.parent / "samples_other.jsonl").write_text(samples, "utf-8")
     two_tasks = r"holds 2 tasks with explanations \(other, vflute\): name the samples of one"
     check_refusal(two_tasks, [str(path.parent)])
+
+
+def test_a_run_without_explanations_is_refused(tmp_path: Path) -> None:
+    task = "figlang_mini_irfl_detect_idiom"
+    folder = saved_run(tmp_path / "run", task).path
+    with pytest.raises(FigLangError, match=f"no explanations to judge: {task} asks for none"):
+        export([str(folder)], tmp_path / "out", **OPTIONS)

@@ -42,3 +42,11 @@ def test_a_failure_names_the_file_and_leaves_nothing_behind(tmp_path: Path) -> N
         with pytest.raises(OSError, match=f"{unwritable.name}'"):
             write_whole(unwritable, b"new")
     assert content_by_name(path.parent) == {path.name: b"old"}
+
+
+def test_a_failure_leaves_no_new_folder(tmp_path: Path, small_files: None) -> None:
+    (tmp_path / "old").mkdir()
+    for folder in (tmp_path / "new" / "inner", tmp_path / "old" / "inner"):
+        with pytest.raises(OSError, match="File too large"):
+            write_whole(folder / "scores.csv", b"new" * 1000)
+    assert list(tmp_path.rglob("*")) == [tmp_path / "old"]

@@ -203,7 +203,7 @@ def test_a_request_for_which_memory_does_not_suffice_is_named(build: Build) -> N
     [
         (
             {"pretraind": "x", "pretrained": ""},
-            "unknown argument pretraind; valid: pretrained, revision, gguf_file",
+            "unknown argument pretraind (did you mean `pretrained`?); valid: pretrained, ",
         ),
         ({"pretrained": ""}, "pretrained=<hub id or folder>"),
         ({"batch_size": "auto"}, "batch_size='auto'; valid: a whole number from 1"),

@@ -99,7 +99,7 @@ def test_an_option_does_what_it_does_in_transformers(
         (
             "llava",
             {"max_pixels": 3, "dtpye": "auto"},
-            r"unknown argument dtpye, max_pixels; valid: pretrained, revision, .*; of the"
+            r"unknown argument dtpye \(did you mean `dtype`\?\), max_pixels; valid: .*; of the"
             r" checkpoint's image "
             r"processor: crop_size, .*, size$",
         ),

@@ -308,6 +308,28 @@ def test_filters_by_source_status_and_text(
     assert activity.quiet, activity
 
 
+def test_a_link_opens_the_rows_of_a_bucket_and_back_shows_all(
+    browser: Browser, report: Path, gallery: Gallery
+) -> None:
+    """The second run is wrong where the first one, which gives the published label, is right."""
+    broken = []
+    for card in gallery.cards:
+        outcomes = [answer["outcome"] for answer in card["answers"]]
+        if len(outcomes) == 2 and outcomes[0] == "right" != outcomes[1]:
+            broken.append(card["id"])
+    total = len(gallery.cards)
+    with opened(browser, report) as (page, activity):
+        page.locator(".buckets a[href='#figlang_mini:broken']").click()
+        expect(page.locator("#count")).to_have_text(f"{len(broken)} of {total} samples")
+        assert sorted(ids(page)) == sorted(broken) != []
+        options = texts(page, "#filters [name=bucket] option:checked")
+        assert options == [f"broken ({len(broken)})"]
+        expect(page.locator("#filters")).to_be_in_viewport()
+        page.go_back()
+        expect(page.locator("#count")).to_have_text(f"{total} of {total} samples")
+        assert activity.quiet, activity
+
+
 def test_clearing_the_filters_shows_all_samples(
     filtered: tuple[Page, PageActivity], gallery: Gallery
 ) -> None:

@@ -218,7 +218,7 @@ def test_what_stands_above_the_numbers_of_a_run(tmp_path: Path) -> None:
         line["filtered_resps"] = "[LMMS_EVAL_REQUEST_FAILED after 5 retries] Connection error."
     config = {"task": task, "metadata": METADATA, "generation_kwargs": {"temperature": 0.7}}
     folder = write_run(tmp_path / "run", {task: lines}, {"offset": 3}, configs={task: config})
-    warnings = run_warnings(read(str(folder)))
+    warnings = run_warnings([read(str(folder))])
     assert warnings[:2] == [
         "run was cut short: offset 3",
         f"run, {task}: 2 of 8 rows have no answer and count as wrong",

@@ -291,7 +291,8 @@ def test_rows_with_fewer_answers_than_others_are_refused(weak: Run, strong: Run)
 
 def test_repeats_that_are_none(weak: Run, strong: Run) -> None:
     renamed = dataclasses.replace(weak, name="strong")
-    refused("only one run", renamed, strong)
+    refused("only one run: give at least two", strong)
+    refused("all 2 runs are named strong, and runs of one name are repeats", renamed, strong)
     task = renamed.tasks[MINI]
     of_one_task = dataclasses.replace(renamed, tasks={MINI: task})
     refused("1 of the 2 repeats of strong have it", of_one_task, strong, weak)
@@ -315,8 +316,8 @@ def test_choice_of_metrics_and_sources(weak: Run, strong: Run) -> None:
         "acc_muse",
         "parse_rate",
     }
-    message = "no metric 'f1' in these runs; there are: acc, "
-    refused(message, weak, strong, tasks=[MINI], metrics=["f1"])
+    message = r"no metric 'f1@61' in these runs \(did you mean `f1@60` or .*\?\); `figlang tasks"
+    refused(message, weak, strong, tasks=[MINI], metrics=["f1@61"])
 
 
 @pytest.mark.parametrize(
@@ -429,11 +430,11 @@ def test_other_scorers_are_refused(weak: Run, strong: Run) -> None:
 def test_runs_without_a_common_task_are_refused(weak: Run, strong: Run) -> None:
     mini = strong.tasks[MINI]
     of_another_task = dataclasses.replace(strong, tasks={"other": mini})
-    refused("no two of the runs share a task", weak, of_another_task)
+    refused("These runs have no task in common. weak: .*; strong: other", weak, of_another_task)
     other_data = DataId.parse("figlang_mini/test:000000000000")
     on_other_data = dataclasses.replace(mini, data=other_data)
     newer = dataclasses.replace(strong, tasks={"other": on_other_data})
-    message = "figlang_mini on .* figlang_mini on figlang_mini/test:000000000000 in strong"
+    message = "figlang_mini on .* strong: other on figlang_mini/test:000000000000"
     refused(message, changed(weak, MINI), newer)
     refused("share the task vflute; they share: figlang_mini", weak, strong, tasks=["vflute"])
 

@@ -10,16 +10,17 @@ import demo_runs
 import pandas as pd
 import pytest
 from published_runs import estimates_of, records, results, write_run
+from saved_runs import saved_run
 
 import figlang_tasks
 from figlang_tasks import RunError
 from figlang_tasks.results import comparison, runs
 
-COLUMNS = ["task", "scope", "metric", "value", "low", "high", "n"]
+COLUMNS = ["run", "task", "metric", "scope", "value", "low", "high", "n"]
 
 
 NumbersByLabels = dict[tuple[str, str, str], tuple[Any, ...]]
-"""Value, low, high and n by task, scope and metric."""
+"""Value, low, high and n by task, metric and scope."""
 
 
 def numbers_of_file(path: Path) -> NumbersByLabels:
@@ -30,7 +31,7 @@ def numbers_of_file(path: Path) -> NumbersByLabels:
         for metric, scopes in config["metadata"]["measures"]["values"].items():
             for scope, estimate in scopes.items():
                 keys = ("value", "low", "high", "rows")
-                numbers[task, scope, metric] = tuple(estimate.get(key) for key in keys)
+                numbers[task, metric, scope] = tuple(estimate.get(key) for key in keys)
     return numbers
 
 
@@ -39,7 +40,7 @@ def numbers_of_frame(frame: pd.DataFrame) -> NumbersByLabels:
     assert list(frame.columns) == COLUMNS
     numbers: NumbersByLabels = {}
     for row in frame.itertuples(index=False):
-        numbers[row[:3]] = tuple(None if pd.isna(cell) else cell for cell in row[3:])
+        numbers[row[1:4]] = tuple(None if pd.isna(cell) else cell for cell in row[4:])
     assert len(numbers) == len(frame)
     return numbers
 
@@ -65,10 +66,10 @@ def test_a_results_file_its_content_and_the_folder_have_the_same_table() -> None
     assert len(expected) > 200 and {task for task, _, _ in expected} == set(demo_runs.VARIED_TASKS)
     frame = figlang_tasks.table(file)
     assert numbers_of_frame(frame) == expected
-    in_order = frame.sort_values(COLUMNS[:3], ignore_index=True)
+    in_order = frame.sort_values(COLUMNS[:4], ignore_index=True)
     for same_results in (json.loads(file.read_text(encoding="utf-8")), str(folder)):
         same_frame = figlang_tasks.table(same_results)
-        same_in_order = same_frame.sort_values(COLUMNS[:3], ignore_index=True)
+        same_in_order = same_frame.sort_values(COLUMNS[:4], ignore_index=True)
         pd.testing.assert_frame_equal(in_order, same_in_order)
     assert set(frame.dtypes[["value", "low", "high"]].astype(str)) == {"float64"}
     assert str(frame.dtypes["n"]) == "Int64"
@@ -78,8 +79,8 @@ def test_a_measure_whose_computation_failed_is_there_without_a_value() -> None:
     measures = {"format": 1, "failed": ["f1@60"], "values": {"acc": {"all": {"value": 0.5}}}}
     frame = figlang_tasks.table({"configs": {"vflute": {"metadata": {"measures": measures}}}})
     assert numbers_of_frame(frame) == {
-        ("vflute", "all", "acc"): (0.5, None, None, None),
-        ("vflute", "all", "f1@60"): (None, None, None, None),
+        ("vflute", "acc", "all"): (0.5, None, None, None),
+        ("vflute", "f1@60", "all"): (None, None, None, None),
     }
 
 
@@ -124,3 +125,30 @@ def test_compare_gives_what_the_command_does() -> None:
     options |= {"metrics": "acc", "tasks": "figlang_mini"}
     again = figlang_tasks.compare(f"weak={weak}", f"strong={strong}", overall=True, **options)
     assert again.equals(frame)
+
+
+def test_runs_stand_below_each_other_under_their_names(tmp_path: Path) -> None:
+    weak = saved_run(tmp_path / "weak", "figlang_mini_flute").path
+    (file,) = demo_runs.strong_run().rglob("*_results.json")
+    both = figlang_tasks.table([f"weak={weak}", f"strong={file}"])
+    assert list(both.columns) == COLUMNS and list(both["run"].unique()) == ["weak", "strong"]
+    for name, path in (("weak", weak), ("strong", file)):
+        alone = figlang_tasks.table(f"{name}={path}")
+        of_both = both[both["run"] == name].reset_index(drop=True)
+        pd.testing.assert_frame_equal(of_both, alone)
+
+
+def test_a_run_has_the_same_table_as_its_path(tmp_path: Path) -> None:
+    tasks = ("figlang_mini_flute", "figlang_mini_irfl_detect_idiom")
+    run = saved_run(tmp_path / "run", *tasks, name="a")
+    pd.testing.assert_frame_equal(run.table(), figlang_tasks.table(f"a={run.path}"))
+    pd.testing.assert_frame_equal(run.table(), figlang_tasks.table([run]))
+    assert list(run.table()["task"].unique()) == list(tasks)
+
+
+def test_results_that_share_the_name_of_the_model_are_named_by_the_class() -> None:
+    measures = {"format": 1, "failed": [], "values": {"acc": {"all": {"value": 0.5}}}}
+    content = {"model_name": "m", "configs": {"vflute": {"metadata": {"measures": measures}}}}
+    both = [{**content, "config": {"model": name}} for name in ("figlang_vlm", "figlang_blind")]
+    assert list(figlang_tasks.table(both)["run"]) == ["figlang_vlm", "figlang_blind"]
+    assert list(figlang_tasks.table(content)["run"]) == ["m"]

@@ -147,15 +147,50 @@ USER_ROWS = RunConditions(723, has_user_rows=True)
         ("metaclue_retrieve_swap", ["p@1"], [RunConditions(99)], ["p@1"], ""),
         ("metaclue_retrieve_swap", ["p@1"], [RunConditions(9, "limit 9")], [], "limit 9"),
         ("figlang_mini", ["f1@0"], [RunConditions(76)], [], ""),
+        ("columbus", ["acc_official_text"], [RunConditions(1008)], ["acc_official_text"], ""),
+        # Prompt 4 was published for v2 alone.
+        (
+            "columbus_graph",
+            ["acc_official_text"],
+            [RunConditions(1008, data="COLUMBUS/v1-graph")],
+            [],
+            "they are for v2 (1,005 rows); this run used v1 (1,008 rows)",
+        ),
+        (
+            "columbus",
+            ["acc_official_text"],
+            [RunConditions(1005), RunConditions(1008)],
+            [],
+            "they are for v2 (1,005 rows); this run used v1 (1,008 rows)",
+        ),
+        (
+            "columbus",
+            ["acc_official_text"],
+            [RunConditions(8, "limit 8", data="COLUMBUS/v1")],
+            [],
+            "for v1 (1,008 rows) or v2 (1,005 rows); this run used 8 rows (COLUMBUS/v1, limit 8)",
+        ),
     ],
 )
 def test_figures_stand_beside_runs_of_their_rows_and_scorer(
     task: str, metrics: list[str], runs: list[RunConditions], comparable: list[str], sentence: str
 ) -> None:
-    metrics_beside, reason = comparable_metrics(task, metrics, runs)
+    metrics_beside, reason, _ = comparable_metrics(task, metrics, runs)
     assert (metrics_beside, bool(reason)) == (comparable, bool(sentence))
     pattern = sentence if ".*" in sentence else re.escape(sentence)
     assert re.search(pattern, reason) and "\n" not in reason
+
+
+@pytest.mark.parametrize(("rows", "gpt_4o"), [(1008, "81.4"), (1005, "80.89")])
+def test_a_run_of_columbus_stands_beside_the_figures_of_its_release(rows: int, gpt_4o: str) -> None:
+    """The figures are Table 2's, of the paper's first and second version."""
+    metric = "acc_official_text"
+    comparable = comparable_metrics("columbus", [metric], [RunConditions(rows)])
+    texts: dict[str, str] = {}
+    for row in published_rows("columbus", comparable.names, comparable.release):
+        texts[row.label] = row.values[metric].text()
+    assert texts["GPT-4o"] == gpt_4o
+    assert len(texts) == 14
 
 
 # --- the table ---

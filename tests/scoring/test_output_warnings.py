@@ -227,7 +227,11 @@ def test_screen_and_compare_warn_of_unread_outputs(
     ]
     runs = [f"{name}={tmp_path / name}" for name in models]
     top, _, rest = done("compare", *runs, "--resamples", 100).partition(f"## {task}")
-    assert f"a, {task}: {nothing}`figlang judge read {tmp_path / 'a'}` has" in top
+    unread = (
+        "Most answers could not be read: the scores say nothing about the model (2 results):"
+        f" a, {task} (12 of 12); b, {task} (12 of 12). {READ}. {HELP}"
+    )
+    assert unread in top, "one line for what two runs have"
     assert f"b, {task}: 12 of 12 answers are empty" in top
     assert (
         f"c, {task}: {bound}`figlang judge read {tmp_path / 'c'}` has a language model read them"

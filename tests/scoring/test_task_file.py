@@ -22,7 +22,7 @@ FLUTE = files("lmms_eval")["figlang_mini_flute"]
         ("task: !other own", "own.yaml is not valid YAML"),
         ("include: own.yaml", "own.yaml includes itself"),
         ("include: {a: b}", "own.yaml: its include must be the path"),
-        ("include: none.yaml", "none.yaml cannot be read: No such file"),
+        ("include: none.yaml", "own.yaml includes none.yaml, and there is no such file"),
         (f"include: {FLUTE}\nlmms_eval_specific_kwargs: [a]", "_kwargs must be keys with values"),
         (f"include: {FLUTE}\ntask: [a]", "own.yaml: its task must be a name"),
     ],

@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -314,6 +315,13 @@ def test_models_that_are_no_folders(run: Run, tmp_path: Path) -> None:
     with pytest.raises(SubmissionError, match=message):
         every_eval_ever.write([run], tmp_path / "out", "me", "other")
     assert not (tmp_path / "out").exists()
+
+
+def test_each_run_may_have_a_model_of_its_own(run: Run, tmp_path: Path) -> None:
+    named_run = replace(run, given_name="me/vlm")
+    *_, aggregate = every_eval_ever.write([named_run], tmp_path, "me", "other", "you/lm")
+    assert "me/vlm" in aggregate.as_posix()
+    assert json.loads(aggregate.read_bytes())["model_info"]["id"] == "me/vlm"
 
 
 @pytest.mark.parametrize(

@@ -229,14 +229,16 @@ def test_the_command_writes_a_folder_and_says_how_to_upload_it(
     assert sorted(path.name for path in readme.parent.iterdir()) == [".eval_results", "README.md"]
 
 
-@pytest.mark.parametrize("repo", ["a/b/c", "org/..", "org/"])
+@pytest.mark.parametrize("repo", ["mymodel", "a/b/c", "org/..", "org/"])
 def test_what_is_no_repository_names_no_folder(
     repo: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "here"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    assert commands.figlang("submit", "hub", run.path, "--repo", repo).exit_code == 2
+    result = commands.figlang("submit", "hub", run.path, "--repo", repo)
+    assert result.exit_code == 2
+    assert repo == "org/" or "ORG/MODEL" in result.stderr or "Repo id" in result.stderr
     assert not [*tmp_path.rglob("README.md")]
 
 

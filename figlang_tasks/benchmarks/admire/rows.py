@@ -193,6 +193,14 @@ def _unique_compound(row: RowFields) -> str:
     return f"compound {row['compound']}"
 
 
+def row_file_name(table: str) -> str:
+    """The name of the file of a table: ``subtask_a_test.tsv`` for ``en_test``."""
+    prefix, part = table.split("_")
+    subtask = "b" if prefix == "sequence" else "a"
+    short_part = "xp" if table == "pt_extended" else PARTS[part]
+    return f"subtask_{subtask}_{short_part}.tsv"
+
+
 def _find_table_file(root: Path, table: str, needs_pictures: bool) -> Path:
     """The file of a table, wherever the archives were unpacked below a folder.
 
@@ -205,10 +213,9 @@ def _find_table_file(root: Path, table: str, needs_pictures: bool) -> Path:
         DataError: the file is there twice.
         PartMissing: there is no such file, or no pictures where they are needed.
     """
-    prefix, part = table.split("_")
+    prefix = table.split("_")[0]
+    file_name = row_file_name(table)
     subtask = "b" if prefix == "sequence" else "a"
-    short_part = "xp" if table == "pt_extended" else PARTS[part]
-    file_name = f"subtask_{subtask}_{short_part}.tsv"
     pattern = f"subtask_{subtask}_*.tsv"
 
     subtask_files = list(root.rglob(pattern))

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
+from figlang_tasks.benchmarks.columbus.counts import RELEASES
 from figlang_tasks.core import hub, images, row_files
 from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.errors import DataError, PartMissing
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
 
 NAME = "COLUMBUS"
 LETTERS = "ABCD"
-
-RELEASES = {1008: "v1", 1005: "v2"}
-"""The two releases by their number of rows."""
 
 ORDERS = ("benchmark", "published")
 """The orders of the options: that of the release, and that of the published runs."""

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from figlang_tasks.cli.doctor_checks import Finding, Status, error_text
+from figlang_tasks.cli.doctor_checks.data_files import (
+    MissingFiles,
+    find_missing_files,
+    requests_by_dataset,
+)
 from figlang_tasks.core import commits, hub
 from figlang_tasks.core.benchmark import of_dataset, sources
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.redaction import redacted
+from figlang_tasks.core.request import Request
 
 _OFFLINE = "offline (--offline, HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE): only what is downloaded"
 
@@ -34,12 +40,52 @@ def check_hub() -> Iterator[Finding]:
         # The variable names no folder. Datasets are then looked for in the hub's cache alone.
         remedy = "correct it, or unset it to load from the hub"
         yield Finding(hub.DATA_DIR_VARIABLE, "problem", str(error), remedy)
+    requests = requests_by_dataset()
     for dataset in datasets:
+        dataset_requests = requests.get(dataset.name, ())
         folder = local_folders.get(dataset.name)
         if folder is not None:
-            yield Finding(dataset.name, "ok", f"in {folder}")
+            yield _check_folder(dataset, folder, dataset_requests)
         else:
-            yield _check_dataset(dataset, can_ask_hub)
+            yield _check_dataset(dataset, dataset_requests, can_ask_hub)
+
+
+def _check_folder(source: hub.Source, folder: Path, requests: Sequence[Request]) -> Finding:
+    """Find out whether a folder of the user's has the files of a dataset.
+
+    Args:
+        source: the dataset.
+        folder: in ``FIGLANG_DATA_DIR``.
+        requests: those of the tasks on the dataset.
+    """
+    benchmark = of_dataset(source.name).name
+    missing = find_missing_files(source, folder, requests)
+    if not missing.files:
+        return Finding(source.name, "ok", f"in {folder}")
+    origin = source.bring or f"from {source.page}"
+    remedy = f"put what is missing there: {origin}; `figlang data check {benchmark}` says more"
+    return _finding_about_files(source, f"in {folder}", missing, "warning", remedy)
+
+
+def _finding_about_files(
+    source: hub.Source, text: str, missing: MissingFiles, status: Status, remedy: str
+) -> Finding:
+    """The finding about a dataset of which files are missing.
+
+    A part that only some tasks need is no fault: rows of users are often those of one split.
+
+    Args:
+        source: the dataset.
+        text: where it is.
+        missing: what is missing.
+        status: of the finding, if no task can run.
+        remedy: what to do.
+    """
+    benchmark = of_dataset(source.name).name
+    # Without tasks of its own, other data need all of it.
+    if not missing.stop_all_tasks:
+        status = "ok"
+    return Finding(source.name, status, f"{text}; {missing.text}", remedy, concerns=(benchmark,))
 
 
 def _check_account() -> Finding:
@@ -87,11 +133,12 @@ def _account_name() -> str:
     return str(HfApi().whoami()["name"])
 
 
-def _check_dataset(source: hub.Source, can_ask_hub: bool) -> Finding:
+def _check_dataset(source: hub.Source, requests: Sequence[Request], can_ask_hub: bool) -> Finding:
     """Find out whether a dataset without a local folder is downloaded, or can be.
 
     Args:
         source: the dataset.
+        requests: those of the tasks on the dataset.
         can_ask_hub: False if the hub must not be asked, or does not answer.
     """
     benchmark = of_dataset(source.name).name
@@ -104,11 +151,16 @@ def _check_dataset(source: hub.Source, can_ask_hub: bool) -> Finding:
     if can_ask_hub:  # Asked about downloaded data too, for the text.
         access = _ask_for_access(source, how_to_get)
     try:
-        commit = commits.cached_commit(source.repository, source.wanted_revision, kind="dataset")
+        folder = commits.cached_folder(source.repository, source.wanted_revision, kind="dataset")
     except OSError:  # The cache cannot be read.
-        commit = None
-    if commit is not None:
-        return Finding(source.name, "ok", f"downloaded, commit {commit[:12]} ({access.text})")
+        folder = None
+    if folder is not None:
+        # The cache names the folder after the commit.
+        text = f"downloaded, commit {folder.name[:12]} ({access.text})"
+        missing = find_missing_files(source, folder, requests)
+        if not missing.files:
+            return Finding(source.name, "ok", text)
+        return _finding_about_files(source, text, missing, access.status, access.remedy)
     text = f"not downloaded yet ({access.text})"
     return Finding(source.name, access.status, text, access.remedy, concerns=(benchmark,))
 

@@ -1,15 +1,20 @@
-"""Checks whether the large libraries can be imported, and whether lmms-eval finds our tasks.
+"""Checks the large libraries: quickly by what is installed, or by importing them.
 
-A broken library may end the interpreter. They are therefore imported in a child process.
+A broken library may end the interpreter. They are therefore imported in a child process, which
+takes some 20 seconds. It also asks lmms-eval whether it finds our tasks.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict
 from importlib import import_module
 from importlib.util import find_spec
@@ -24,25 +29,74 @@ _CHILD = (
     "import sys; sys.path = [*filter(None, sys.path)];"
     f" from {__name__} import report_from_child; report_from_child()"
 )
+_DRIVER_FOLDER = Path("/proc/driver/nvidia/gpus")
+_OTHER_BUILD = (
+    "install a torch built for the driver's CUDA (nvidia-smi); check CUDA_VISIBLE_DEVICES"
+)
 _LOST_PLUGIN = (
     "repair or uninstall the plugin that `lmms-eval` warns of; `lmms_eval` finds our tasks all the"
     " same"
 )
 
 
+# --- what is installed ---
+
+
+def check_installed() -> Iterator[Finding]:
+    """Check whether torch is built for the GPU that this machine has; nothing is imported."""
+    version = installed_version("torch")
+    if version is None:
+        return  # `figlang doctor versions` says so.
+    gpus = _gpu_names()
+    text = f"{version} is installed; this machine has {', '.join(gpus) or 'no NVIDIA GPU'}"
+    if gpus and version.endswith("+cpu"):  # The builds of PyTorch's own index have such versions.
+        yield Finding("torch", "warning", f"{text}, but this torch is for CPUs", _OTHER_BUILD)
+    else:
+        yield Finding("torch", "ok", text)
+
+
+def _gpu_names() -> list[str]:
+    """The names of the NVIDIA GPUs, as the driver or else ``nvidia-smi`` has them."""
+    names: list[str] = []
+    for path in sorted(_DRIVER_FOLDER.glob("*/information")):
+        match = re.search(r"^Model:\s*(.+)$", path.read_text(errors="replace"), re.MULTILINE)
+        names.append(match[1] if match else "an NVIDIA GPU")
+    command = shutil.which("nvidia-smi")
+    if names or command is None:
+        return names
+    # Some containers hide the driver's folder.
+    with suppress(OSError, subprocess.TimeoutExpired):
+        query = [command, "--query-gpu=name", "--format=csv,noheader"]
+        answer = subprocess.run(query, capture_output=True, text=True, timeout=10)
+        if answer.returncode == 0:
+            names = answer.stdout.splitlines()
+    return names
+
+
+# --- imports, in a child process ---
+
+
 def check_libraries() -> Iterator[Finding]:
-    """Import the large libraries in a child process, and yield what it finds."""
-    child = subprocess.run(
-        [sys.executable, "-c", _CHILD], capture_output=True, encoding="utf-8", errors="replace"
-    )
-    for line in child.stdout.splitlines():
-        yield Finding(**json.loads(line))
-    if child.returncode == 0:
-        return
+    """Import the large libraries in a child process, and yield each finding as it comes."""
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
+        child = subprocess.Popen(
+            [sys.executable, "-c", _CHILD],
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            encoding="utf-8",
+            errors="replace",
+        )
+        with child:
+            assert child.stdout is not None
+            for line in child.stdout:
+                yield Finding(**json.loads(line))
+        if child.returncode == 0:
+            return
+        errors.seek(0)
+        error_lines = errors.read().strip().splitlines() or ["no message"]
     ending = f"status {child.returncode}"
     if child.returncode < 0:  # A signal has ended it.
         ending = f"signal {-child.returncode}"
-    error_lines = child.stderr.strip().splitlines() or ["no message"]
     text = f"importing them ended with {ending}: {error_lines[-1]}"
     yield Finding("libraries", "problem", text, "see the cause")
 
@@ -72,10 +126,7 @@ def check_torch() -> Iterator[Finding]:
         yield Finding("torch", "ok", f"{build}, sees {', '.join(gpus)}")
     elif Path("/dev/nvidia0").exists():
         text = f"{build}, sees no GPU, but this machine has one"
-        remedy = (
-            "install a torch built for the driver's CUDA (nvidia-smi); check CUDA_VISIBLE_DEVICES"
-        )
-        yield Finding("torch", "warning", text, remedy)
+        yield Finding("torch", "warning", text, _OTHER_BUILD)
     else:
         yield Finding("torch", "ok", f"{build}, sees no GPU: everything runs on the CPU")
 

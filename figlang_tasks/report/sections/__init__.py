@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from figlang_tasks.report.buckets import TaskBuckets
 from figlang_tasks.report.sections.declared_charts import declared_section
 from figlang_tasks.report.sections.differences import compare_pairs, difference_section
 from figlang_tasks.report.sections.explanations import explanation_section
@@ -25,8 +26,10 @@ from figlang_tasks.results.task_run import Run
 __all__ = ["Group", "Section", "Table", "build"]
 
 
-def build(runs: Sequence[Run]) -> list[Group]:
+def build(runs: Sequence[Run], buckets: Sequence[TaskBuckets] = ()) -> list[Group]:
     """Make the sections of a report, in groups in the order of the page.
+
+    The overview counts the rows in each of the `buckets`, if there are any.
 
     Groups: the overview, each dataset, the differences between runs, and how outputs were read.
     Sections and groups without content are left out.
@@ -35,7 +38,7 @@ def build(runs: Sequence[Run]) -> list[Group]:
     results = collect_results(runs)
     differences, failures = compare_pairs(runs, [task_results.task for task_results in results])
 
-    overview = overview_section(runs, results, differences)
+    overview = overview_section(runs, results, differences, buckets)
     groups = [Group("overview", "Overview", (overview,))]
     results_by_dataset: dict[str, list[TaskResults]] = {}
     for task_results in results:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from figlang_tasks.report.buckets import TaskBuckets
 from figlang_tasks.report.charts import Chart
 
 if TYPE_CHECKING:
@@ -32,6 +33,21 @@ class Table:
     tooltips: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class BucketTable:
+    """How many rows of each task are in each bucket, with links to them.
+
+    Attributes:
+        caption: what it shows.
+        tasks: the buckets of each task.
+        note: what stands below: what the buckets are.
+    """
+
+    caption: str
+    tasks: tuple[TaskBuckets, ...]
+    note: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class Section:
     """Tables and charts under one heading.
@@ -41,6 +57,7 @@ class Section:
         title: its heading.
         intro: what to read first; may be empty.
         verdicts: sentences that follow the intro, a paragraph each.
+        buckets: follows the verdicts; None for none.
         notes: what to know about the charts and tables, a paragraph each.
     """
 
@@ -48,6 +65,7 @@ class Section:
     title: str
     intro: str = ""
     verdicts: tuple[str, ...] = ()
+    buckets: BucketTable | None = None
     charts: tuple[Chart, ...] = ()
     tables: tuple[Table, ...] = ()
     notes: tuple[str, ...] = ()

@@ -121,14 +121,14 @@ def _published_cells(
     for scope in scopes:
         for metric in metrics:
             full_names.append(full_name(metric, scope))
-    comparable, reason_left_out = results.comparable_metrics(full_names)
-    lines = published_tables.table_lines(task, comparable)
+    comparable = results.comparable_metrics(full_names)
+    lines = published_tables.table_lines(task, comparable.names, comparable.release)
     notes = []
     if lines:
-        protocol = published_tables.protocol_text(task, comparable)
+        protocol = published_tables.protocol_text(task, comparable.names, comparable.release)
         notes.append(f"Published, not measured here: {protocol}.")
-    if reason_left_out:
-        notes.append(f"{task}: {reason_left_out}.")
+    if comparable.left_out:
+        notes.append(f"{task}: {comparable.left_out}.")
 
     labels_and_figures = [(f"{line.label} (published)", line.figures) for line in lines]
     published_cells = tables.published_table(labels_and_figures, measured_cells)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from figlang_tasks.core.text import listing
+from figlang_tasks.report.buckets import TaskBuckets
 from figlang_tasks.report.charts import Chart, IntervalGroup, interval_chart
 from figlang_tasks.report.run_warnings import run_warnings
-from figlang_tasks.report.sections.layout import Section
+from figlang_tasks.report.sections.layout import BucketTable, Section
 from figlang_tasks.report.sections.task_results import (
     TaskResults,
     dataset_name,
@@ -18,22 +20,48 @@ from figlang_tasks.results.task_run import Run
 
 
 def overview_section(
-    runs: Sequence[Run], results: Sequence[TaskResults], differences: Sequence[Difference]
+    runs: Sequence[Run],
+    results: Sequence[TaskResults],
+    differences: Sequence[Difference],
+    buckets: Sequence[TaskBuckets] = (),
 ) -> Section:
     """The first section of a report: verdicts, a chart of main metrics, and warnings.
 
     Args:
         results: all tasks of the report.
         differences: those of every two runs, by the headline metric of each task.
+        buckets: those of the tasks of two runs.
     """
     chart = _main_metrics_chart(results, [run.name for run in runs])
     return Section(
         id="overview-tasks",
         title="Overview",
         verdicts=tuple(verdicts(differences)),
+        buckets=_bucket_table(runs, buckets) if buckets else None,
         charts=() if chart is None else (chart,),
         notes=tuple(_warnings(runs)),
     )
+
+
+def _bucket_table(runs: Sequence[Run], buckets: Sequence[TaskBuckets]) -> BucketTable:
+    """The table of how many rows two runs answer alike or differently, with its explanation.
+
+    Args:
+        runs: the two runs.
+        buckets: those of one task or more.
+    """
+    baseline, candidate = (run.name for run in runs)
+    tasks_by_meaning: dict[str, list[str]] = {}
+    for task_buckets in buckets:
+        tasks_by_meaning.setdefault(task_buckets.right, []).append(task_buckets.task)
+    meanings = list(tasks_by_meaning)
+    if len(tasks_by_meaning) > 1:
+        meanings = [f"in {listing(tasks)} {text}" for text, tasks in tasks_by_meaning.items()]
+    note = (
+        f"Fixed: {candidate} is right where {baseline} is wrong. Broken: the other way round."
+        f" Right is {'; '.join(meanings)}. An answer that was not read is not right."
+    )
+    return BucketTable(f"Rows, from {baseline} to {candidate}", tuple(buckets), note)
 
 
 def _main_metrics_chart(results: Sequence[TaskResults], run_names: Sequence[str]) -> Chart | None:
@@ -68,11 +96,8 @@ def _main_metrics_chart(results: Sequence[TaskResults], run_names: Sequence[str]
 
 def _warnings(runs: Sequence[Run]) -> list[str]:
     """Sentences about what to know of the runs before their numbers are read."""
-    warnings = []
-    for run in runs:
-        # A page that others read must not show paths of this machine.
-        run_path = "RUN" if run.path.is_absolute() else str(run.path)
-        warnings += [f"{warning}." for warning in run_warnings(run, run_path=run_path)]
+    # A page that others read must not show paths of this machine.
+    warnings = [f"{warning}." for warning in run_warnings(runs, hides_paths=True)]
     unreported_runs = []
     for run in runs:
         if not all(task_run.reported for task_run in run.tasks.values()):

@@ -129,9 +129,9 @@ class TaskResults:
         """The published values of a metric in percent; none if not comparable with all runs."""
         name = full_name(metric, scope)
         # The table of metrics says why others are not comparable.
-        comparable, _ = self.comparable_metrics([name])
+        comparable = self.comparable_metrics([name])
         references = []
-        for row in published_tables.published_rows(self.task, comparable):
+        for row in published_tables.published_rows(self.task, comparable.names, comparable.release):
             value = row.values[name].value
             if value is not None:  # None if only a range was published
                 kind = _REFERENCE_KINDS.get(row.kind, "model")

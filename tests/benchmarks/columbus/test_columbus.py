@@ -21,6 +21,7 @@ from tasks_without_harness import accepted_data
 from figlang_tasks.benchmarks.columbus import rows, tasks
 from figlang_tasks.benchmarks.columbus.benchmark import BENCHMARK
 from figlang_tasks.benchmarks.columbus.measures import COLUMBUS
+from figlang_tasks.core import checks
 from figlang_tasks.core.benchmark import parse_request
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import DataError
@@ -154,6 +155,21 @@ def test_a_release_of_1005_rows_is_v2_and_sorted_by_id(layouts: Layouts) -> None
     documents = layouts.archive_documents
     assert DataId.parse(documents["data"][0]).part == "v2"
     assert documents[2]["unit"] == "phrase 100"
+
+
+@pytest.mark.parametrize(("row_count", "release"), [(1008, "v1"), (1005, "v2")])
+def test_a_check_compares_the_rows_with_those_of_their_release(
+    row_count: int, release: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows_with_images.write_columbus(
+        tmp_path / "COLUMBUS", rows_with_images.columbus_rows(row_count)
+    )
+    monkeypatch.setenv(DATA_DIR_VARIABLE, str(tmp_path))
+    lines, faults = checks.check(BENCHMARK, [request_for("benchmark")])
+    assert faults == []
+    (line,) = [line for line in lines if "benchmark" in line]
+    cells = [cell.strip() for cell in line.split("|")]
+    assert cells[-4:-1] == [str(row_count), str(row_count), f"release {release}"]
 
 
 def test_the_layout_of_the_hub_has_no_descriptions(

@@ -15,6 +15,8 @@ import pytest
 from commands import done, figlang
 from demo_runs import FixedAnswers, evaluate, metrics, mini_tasks
 
+from figlang_tasks.cli.lmms_eval import ending
+from figlang_tasks.core.errors import RunError
 from figlang_tasks.results import runs
 from figlang_tasks.scoring.task_file import TaskFile
 
@@ -48,6 +50,21 @@ def predict_only_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("predicted")
     evaluate(TASK, FixedAnswers(*ANSWERS), saved=folder, predict_only=True)
     return folder
+
+
+def test_a_run_without_scores_names_the_command_that_scores_it(predict_only_run: Path) -> None:
+    path = samples_file(predict_only_run)
+    with pytest.raises(RunError) as refusal:
+        runs.read(str(predict_only_run))
+    command = f"figlang score {path.parent} --task {TASK}"
+    message = f"This run used --predict_only and has no scores. To score it: {command}"
+    assert str(refusal.value) == message
+    listed = figlang("runs", predict_only_run)
+    assert (listed.exit_code, listed.stderr) == (1, f"figlang: {message}\n")
+    (results,) = predict_only_run.rglob("*_results.json")
+    last_line = ending(json.loads(results.read_bytes()), [results, path]).splitlines()[-1]
+    assert last_line == f"next: {command}"
+    done(*command.split()[1:], "-o", predict_only_run.parent / "scored", "--scorer", "off")
 
 
 def samples_file(folder: Path) -> Path:

@@ -1,0 +1,10 @@
+"""Which files FLUTE's tasks read."""
+
+from __future__ import annotations
+
+from figlang_tasks.core.request import Request
+
+
+def needed_files(request: Request) -> tuple[str, ...]:
+    """Patterns of the files that every request reads: the train split, from which all parts are."""
+    return ("**/train-*.parquet|**/*train*.jsonl",)

@@ -1,0 +1,59 @@
+"""A group leaves out what a model cannot do, and says so; a task named alone is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from commands import logged_warnings
+from demo_runs import FixedAnswers, evaluate, task_manager
+
+from figlang_tasks import FigLangError
+from figlang_tasks.cli.lmms_eval import ending
+
+GROUP = "figlang_mini_irfl"
+NEEDS_SCORES = "figlang_mini_irfl_match_idiom"
+ANSWERED = ("figlang_mini_irfl_detect_idiom", "figlang_mini_irfl_retrieve_metaphor")
+LINE = f"skipped: {NEEDS_SCORES} (needs scores)"
+
+
+@pytest.fixture
+def user_groups(tmp_path: Path) -> str:
+    """A folder with groups of a user's: one has a mean and an inner group, and one scores alone."""
+    (tmp_path / "outer.yaml").write_text(
+        f"group: outer\ntask: [{ANSWERED[0]}, inner, scores_alone]\n"
+        "aggregate_metric_list: [{metric: acc, aggregation: mean, weight_by_size: false}]\n"
+        "generation_kwargs: {max_new_tokens: 7}\n"
+    )
+    (tmp_path / "inner.yaml").write_text(
+        f"group: inner\ntask: [{NEEDS_SCORES}, figlang_mini_irfl_detect_idiom_grid]\n"
+    )
+    (tmp_path / "scores_alone.yaml").write_text(f"group: scores_alone\ntask: [{NEEDS_SCORES}]\n")
+    return str(tmp_path)
+
+
+def test_a_group_leaves_out_what_the_model_cannot_do() -> None:
+    with logged_warnings() as warnings:
+        results = evaluate(GROUP, FixedAnswers("A"), limit=6)
+    assert f"figlang_tasks: {LINE}" in warnings
+    assert results["config"]["skipped"] == {NEEDS_SCORES: "needs scores"}
+    assert NEEDS_SCORES not in results["results"]
+    assert set(ANSWERED) <= set(results["group_subtasks"][GROUP])
+    assert LINE in ending(results, []).splitlines()
+    assert NEEDS_SCORES in evaluate(GROUP, "figlang_random", limit=6)["results"]
+
+
+def test_a_users_group_keeps_its_other_members_and_its_settings(user_groups: str) -> None:
+    results = evaluate("outer", FixedAnswers("A"), include_path=user_groups)
+    detecting = {ANSWERED[0], "figlang_mini_irfl_detect_idiom_grid"}
+    assert set(results["configs"]) == detecting
+    assert "acc,none" in results["groups"]["outer"]
+    for config in results["configs"].values():
+        assert config["generation_kwargs"]["max_new_tokens"] == 7
+
+
+@pytest.mark.parametrize("tasks", [[NEEDS_SCORES], ["scores_alone"], [GROUP, "scores_alone"]])
+def test_what_nothing_would_be_left_of_is_refused(tasks: list[str], user_groups: str) -> None:
+    with pytest.raises(FigLangError, match=f"task {NEEDS_SCORES}: it compares scores"):
+        evaluate(tasks, FixedAnswers("A"), include_path=user_groups)
+    assert NEEDS_SCORES in task_manager(user_groups, None).task_index
