@@ -47,8 +47,7 @@ class Benchmark:
         version: the version of its tasks, ``N-X``; CONTRIBUTING.md says when it rises. All its
             datasets have the same.
         prompt_hash: the hash of its prompts (`figlang_tasks.core.prompting.prompt_hash`). A test
-            fails when a prompt of ours changes and this does not. "" to compute it, as benchmarks
-            of other packages do.
+            fails when a prompt of ours changes and this does not. "" to compute it.
         summary: what it measures, in at most 39 characters: the line of ``figlang tasks``.
         citation: its paper in BibTeX; "" where there is none.
         sources: its datasets: the published one first, then others that it takes data from, then
@@ -78,11 +77,14 @@ class Benchmark:
 
     def metadata(self, source: Source) -> dict[str, str]:
         """The metadata that results have for each task on a dataset, whatever the model."""
-        from figlang_tasks.core.prompting import prompt_hash  # imports Jinja
+        digest = self.prompt_hash
+        if not digest:
+            from figlang_tasks.core.prompting import prompt_hash  # imports Jinja
 
+            digest = prompt_hash(self.name)
         return {
             "version": self.version,
-            "prompt_hash": self.prompt_hash or prompt_hash(self.name),
+            "prompt_hash": digest,
             "data_revision": source.stated_revision,
         }
 

@@ -59,7 +59,7 @@ def test_the_example_is_installed_and_evaluated_as_its_readme_says(
     script = block.text.replace("pip install ./", f"python -m pip install -q {ROOT}/")
     script += "figlang report results/emblems -o report.html\n"
     output = run_script(tmp_path, script, program_path)
-    assert "emblems      8  test" in output
+    assert "emblems      8  Does the picture convey the saying?" in output
     # Four of the eight sayings fit, and a constant answer is right for these.
     assert "figlang_majority on emblems: acc 50.0" in output
     tests = subprocess.run(
