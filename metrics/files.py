@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -19,8 +20,10 @@ def made_folder(folder: Path) -> Iterator[None]:
     """
     made: list[Path] = []
     for candidate in (folder, *folder.parents):
-        if candidate.exists():
+        if candidate.is_dir():
             break
+        if candidate.exists():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(candidate))
         made.append(candidate)
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -262,7 +262,7 @@ def test_a_damaged_picture_leaves_nothing(user_rows: Path, tmp_path: Path) -> No
     output = tmp_path / "out" / "prompts.jsonl"
     message = refused("data", "prompts", "--task", "vflute", "-o", output, "--copy-images")
     assert f"Replace {last_picture}" in message
-    assert list(output.parent.iterdir()) == []
+    assert not output.parent.exists()
 
 
 def test_no_harness_and_no_torch_are_imported(tmp_path: Path) -> None:

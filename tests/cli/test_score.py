@@ -181,7 +181,7 @@ def test_texts_of_all_kinds(samples_file: Path) -> None:
     [
         (("--scorer", "vflute26"), "unknown scorer 'vflute26'; valid: vflute25"),
         (("--scorer", "vflute25"), "deberta-xlarge-mnli holds no weights"),
-        ((*EMBEDDED, "-o", f"{__file__}/new"), "test_score.py/.new.partial: Not a directory"),
+        ((*EMBEDDED, "-o", f"{__file__}/new"), "test_score.py: Not a directory"),
     ],
 )
 def test_a_failure_is_one_line(

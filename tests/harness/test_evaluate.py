@@ -122,9 +122,13 @@ def test_missing_data_is_a_data_error(tmp_path: Path, monkeypatch: pytest.Monkey
     assert list(tmp_path.iterdir()) == []
 
 
-def test_requests_without_an_answer_are_a_warning_that_names_the_folder(tmp_path: Path) -> None:
+def test_requests_without_an_answer_are_a_warning_that_names_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registry = lmms_eval.models.MODEL_REGISTRY_V2
+    monkeypatch.setattr(registry, "_manifests", dict(registry._manifests))
     manifest = ModelManifest("silent", simple_class_path=f"{__name__}.{Silent.__name__}")
-    lmms_eval.models.MODEL_REGISTRY_V2.register_manifest(manifest, overwrite=True)
+    registry.register_manifest(manifest, overwrite=True)
     with pytest.warns(RuntimeWarning, match="requests got no answer .*saved to ") as warned:
         run = figlang_tasks.evaluate("silent", "", OPTIONS, tmp_path, limit=2)
     assert run is not None and run.tasks[OPTIONS].unanswered == 2

@@ -58,7 +58,10 @@ def readings_of(results: dict[str, Any], task: str) -> Any:
     return results["configs"][task]["metadata"].get("readings")
 
 
-def test_a_run_has_readings_of_all_repeats_and_after_figlang_score(tmp_path: Path) -> None:
+def test_a_run_has_readings_of_all_repeats_and_after_figlang_score(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FIGLANG_SCORER", "off")  # `figlang score` has scores to add
     task = "figlang_mini_flute"
     model = FixedAnswers("Entails. So.", "Hm.", "Contradicts. So.", "")
     results = evaluate(

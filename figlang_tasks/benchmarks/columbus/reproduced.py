@@ -52,8 +52,9 @@ def cells(folder: Path) -> Iterator[tuple[str, str, float]]:
     for figure in json.loads(published_file.read_bytes())["records"]:
         model_file = _FILE_NAMES.get(figure["model"])
         prompt_number = _PROMPT_NUMBERS.get(figure["task"])
-        # Settings that end in "v1; not comparable" are explained in docs/reproduced.md.
-        is_of_v1 = figure["setting"].endswith("; v1")
+        # docs/reproduced.md explains the figures that are not comparable.
+        is_comparable = "not comparable" not in figure["setting"]
+        is_of_v1 = figure.get("release") == "v1" and is_comparable
         if model_file is None or prompt_number is None or not is_of_v1:
             continue
         records = []
