@@ -19,12 +19,10 @@ from figlang_tasks.core.task_files import ALL_TASKS, files
 from figlang_tasks.core.text import did_you_mean
 from figlang_tasks.harness import plugin
 from figlang_tasks.harness.command_checks import limit_fault
+from figlang_tasks.harness.command_line import NO_TASK
 
 if TYPE_CHECKING:
     from figlang_tasks.harness.saving import CheckedTracker
-
-NO_TASK = "Tasks not found: "
-"""How the harness's message for unknown tasks begins."""
 
 # They log, plan or ask beside an evaluation, which `cli_evaluate_single` does not do, or they would
 # leave a run without scores.

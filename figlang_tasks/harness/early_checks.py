@@ -159,8 +159,10 @@ def check_model_source(command: Command) -> Iterator[Fault]:
             return  # One of them may be the misspelt name of what is missing.
         defaults = signature.defaults
     try:
-        if "pretrained" in defaults or arguments.get("pretrained"):
-            checkpoint = arguments.get("pretrained", defaults.get("pretrained"))
+        if class_path is None:
+            model_arguments.require_checkpoint_of_others(command.model, arguments.get("pretrained"))
+        elif "pretrained" in defaults:
+            checkpoint = arguments.get("pretrained", defaults["pretrained"])
             model_arguments.require_checkpoint(command.model, checkpoint)
         if "probe" in defaults:
             model_arguments.require_probe(arguments.get("probe"))

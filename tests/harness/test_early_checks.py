@@ -191,6 +191,9 @@ def test_a_refused_command_has_written_nothing(folder: Path, outcomes: dict[str,
         f"{MINI} --model figlang_random --model_args seed=3,max_batch_size=2",
         f"{MINI} --model figlang_openai --model_args model_version=m,base_url=u,api_key=k",
         f"{MINI} --model qwen2_5_vl --model_args pretrained=Qwen/Qwen2.5-VL-7B,any_argument=1",
+        f"{MINI} --model llama_vision --model_args pretrained={DEMO_MODEL_DIR}/config.json",
+        f"{MINI} --model vllm --model_args pretrained=s3://bucket/models/qwen",
+        f"{MINI} --model vita --model_args pretrained=~",
     ],
 )
 def test_what_may_be_right_is_left_to_the_harness(
