@@ -8,6 +8,7 @@ the Python API.
 
 from __future__ import annotations
 
+import argparse
 import difflib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -39,6 +40,22 @@ def check_command_line(arguments: Sequence[str]) -> None:
         if command.options.tasks in LISTS:
             continue
         for check in CHECKS:
+            faults += check(command)
+    raise_faults(faults)
+
+
+def check_options(options: argparse.Namespace) -> None:
+    """Check the options of an evaluation that a caller in Python asks for, as the command does.
+
+    Which model classes there are is left to the harness, which the caller has imported.
+
+    Raises:
+        FigLangError: something is wrong; its message has all faults.
+    """
+    command = Command(options)
+    faults: list[Fault] = []
+    for check in CHECKS:
+        if check is not check_model and options.tasks not in LISTS:
             faults += check(command)
     raise_faults(faults)
 

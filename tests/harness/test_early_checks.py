@@ -63,6 +63,12 @@ MISTAKES = {
     f"{RANDOM} --log_samples": ["--log_samples and --predict_only need --output_path FOLDER"],
     f"{RANDOM} --predict_only": ["--log_samples and --predict_only need --output_path FOLDER"],
     f"{RANDOM} --output_path file/out/put": ["--output_path file/out/put: Not a directory"],
+    f"{RANDOM} --output_path a,b": ["--output_path a,b: lmms-eval cannot read a path with a comma"],
+    # The harness would read the hub's token as a part of the name.
+    f"{RANDOM} --output_path o'brien": ["--output_path o'brien: lmms-eval cannot read a path"],
+    f"{RANDOM} --output_path 2024": [
+        "--output_path 2024: lmms-eval takes it for no text. Write ./"
+    ],
     f"{RANDOM} --limit 0 --offset -1": ["--limit 0: must be a number", "--offset -1: must be"],
     f"{RANDOM} --limit abc": ["argument --limit: invalid float value: 'abc'"],
     f"{RANDOM} --limit": ["argument --limit: expected one argument"],
