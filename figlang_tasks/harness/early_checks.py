@@ -228,7 +228,8 @@ def check_output(command: Command) -> Iterator[Fault]:
     """A fault if samples are wanted without a folder for them, or if it cannot be written to."""
     options = command.options
     if options.output_path:
-        message = command_checks.output_path_fault(options.output_path)
+        message = command_checks.output_text_fault(options.output_path)
+        message = message or command_checks.output_path_fault(options.output_path)
         if message:
             yield Fault(message)
     elif options.log_samples or options.predict_only:

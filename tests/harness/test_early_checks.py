@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from figlang_tasks.core.errors import FigLangError
+from figlang_tasks.harness.command_checks import check_output_path
 from figlang_tasks.harness.early_checks import check_command_line
 from figlang_tasks.mini import DEMO_MODEL_DIR
 
@@ -243,3 +244,8 @@ def test_a_configuration_sets_options_and_a_key(
     assert "FIGLANG_DATA_DIR" in messages
     config.write_text(f"{content}env: {{OPENAI_API_KEY: k, FIGLANG_DATA_DIR: /data}}\n")
     check_command_line([*arguments, "--limit", "3"])
+
+
+def test_a_tracker_in_python_may_have_a_folder_that_no_command_can_name(tmp_path: Path) -> None:
+    check_output_path(str(tmp_path / "a, b's"))
+    assert list(tmp_path.iterdir()) == []
