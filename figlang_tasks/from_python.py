@@ -64,6 +64,8 @@ def evaluate(
         >>> run.tasks["figlang_mini_irfl_detect_idiom"].rows
         4
     """
+    if not model or not isinstance(model, str):
+        raise FigLangError("figlang_tasks: model must be the name of a model class: figlang_vlm")
     task_names = [tasks] if isinstance(tasks, str) else list(tasks)
     if not task_names:
         raise FigLangError("figlang_tasks: name a task (`figlang tasks '*'` lists ours)")

@@ -19,7 +19,7 @@ from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.task_files import ALL_TASKS
 from figlang_tasks.core.text import printable, printable_lines
 from figlang_tasks.harness import early_checks
-from figlang_tasks.harness.command_line import LISTS
+from figlang_tasks.harness.command_line import LISTS, NO_TASK
 
 if TYPE_CHECKING:
     from figlang_tasks.harness.saving import CheckedTracker
@@ -41,7 +41,6 @@ A progress bar appears after 2 seconds, and is removed when it is full.
 
 # In a file each redrawn bar is another line, so a bar is drawn every 10 seconds only.
 _BARS_IN_FILES = {"TQDM_MININTERVAL": "10"}
-_NO_TASK = "Tasks not found: "  # The harness's message begins so.
 _HELP = {"-h", "--help", "version"}
 
 
@@ -221,7 +220,7 @@ def _note_failure_of(evaluate: Evaluate, args: argparse.Namespace) -> tuple[Any,
         return evaluate(args)
     except Exception as error:
         message = str(error)
-        if message.startswith(_NO_TASK):  # The harness would show a traceback.
+        if message.startswith(NO_TASK):  # The harness would show a traceback.
             # "Tasks not found: a, b. Try ...", with the harness's own advice at the end
             which_task = message.partition(". Try")[0]
             sys.exit(f"figlang_tasks: {which_task}. {ALL_TASKS}")
@@ -294,7 +293,11 @@ def _skipped_line(results: Mapping[str, Any]) -> str:
     from figlang_tasks.harness.skipped_tasks import skipped_text
 
     skipped = results.get("config", {}).get("skipped")
-    return f"\n{skipped_text(skipped)}" if skipped else ""
+    if not skipped:
+        return ""
+    # Only groups with a mean of their own have results.
+    means = ". The means of groups are without them" if results.get("groups") else ""
+    return f"\n{skipped_text(skipped)}{means}"
 
 
 if __name__ == "__main__":

@@ -168,3 +168,39 @@ def output_path_fault(folder: str) -> str:
     except OSError as error:
         return f"--output_path {folder}: {error.strerror}. Name a folder that can be written to"
     return ""
+
+
+def output_text_fault(folder: str) -> str:
+    """What the harness would misread in the text after ``--output_path``; "" if nothing.
+
+    lmms-eval 0.7.3 reads it from ``...,output_path=FOLDER,token=TOKEN``, where it makes numbers of
+    what looks like one.
+    """
+    if not _ends_at_comma(folder):
+        return (
+            f"--output_path {folder}: lmms-eval cannot read a path with a comma, a quotation mark"
+            " or a single bracket. Name another folder"
+        )
+    if _is_no_text(folder):
+        return f"--output_path {folder}: lmms-eval takes it for no text. Write ./{folder}"
+    return ""
+
+
+def _ends_at_comma(value: str) -> bool:
+    """Whether the value of a pair ends where it should, if another pair follows.
+
+    With an open quotation mark, it would go on with the next pair, which may be a token.
+    """
+    try:
+        return split_pairs(f"name={value},next=1") == {"name": value.rstrip(), "next": "1"}
+    except ValueError:
+        return False
+
+
+def _is_no_text(value: str) -> bool:
+    """Whether lmms-eval 0.7.3 makes a number, or true or false, of a value behind a name."""
+    try:
+        float(value)
+    except ValueError:
+        return value.lower() in ("true", "false")
+    return True

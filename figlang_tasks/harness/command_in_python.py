@@ -18,13 +18,11 @@ from figlang_tasks.core.redaction import redacted
 from figlang_tasks.core.task_files import ALL_TASKS, files
 from figlang_tasks.core.text import did_you_mean
 from figlang_tasks.harness import plugin
-from figlang_tasks.harness.command_checks import limit_fault
+from figlang_tasks.harness.command_line import NO_TASK
+from figlang_tasks.harness.early_checks import check_options
 
 if TYPE_CHECKING:
     from figlang_tasks.harness.saving import CheckedTracker
-
-NO_TASK = "Tasks not found: "
-"""How the harness's message for unknown tasks begins."""
 
 # They log, plan or ask beside an evaluation, which `cli_evaluate_single` does not do, or they would
 # leave a run without scores.
@@ -49,9 +47,7 @@ def evaluate_and_save(options: Mapping[str, Any]) -> CheckedTracker | None:
     """
     plugin.register()
     arguments = _arguments(options)
-    fault = limit_fault(arguments.limit)
-    if fault:
-        raise FigLangError(f"figlang_tasks: {fault}")
+    check_options(arguments)
 
     from lmms_eval.__main__ import cli_evaluate_single
 

@@ -28,6 +28,9 @@ from figlang_tasks.harness.task_selection import selected_tasks, yaml_files
 LISTS = {"list", "list_groups", "list_tags", "list_subtasks"}
 """With one of these after --tasks, the harness logs a list and evaluates nothing."""
 
+NO_TASK = "Tasks not found: "
+"""How the harness's message for unknown tasks begins."""
+
 
 @dataclass(frozen=True)
 class Command:

@@ -8,6 +8,7 @@ the Python API.
 
 from __future__ import annotations
 
+import argparse
 import difflib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -39,6 +40,22 @@ def check_command_line(arguments: Sequence[str]) -> None:
         if command.options.tasks in LISTS:
             continue
         for check in CHECKS:
+            faults += check(command)
+    raise_faults(faults)
+
+
+def check_options(options: argparse.Namespace) -> None:
+    """Check the options of an evaluation that a caller in Python asks for, as the command does.
+
+    Which model classes there are is left to the harness, which the caller has imported.
+
+    Raises:
+        FigLangError: something is wrong; its message has all faults.
+    """
+    command = Command(options)
+    faults: list[Fault] = []
+    for check in CHECKS:
+        if check is not check_model and options.tasks not in LISTS:
             faults += check(command)
     raise_faults(faults)
 
@@ -159,8 +176,10 @@ def check_model_source(command: Command) -> Iterator[Fault]:
             return  # One of them may be the misspelt name of what is missing.
         defaults = signature.defaults
     try:
-        if "pretrained" in defaults or arguments.get("pretrained"):
-            checkpoint = arguments.get("pretrained", defaults.get("pretrained"))
+        if class_path is None:
+            model_arguments.require_checkpoint_of_others(command.model, arguments.get("pretrained"))
+        elif "pretrained" in defaults:
+            checkpoint = arguments.get("pretrained", defaults["pretrained"])
             model_arguments.require_checkpoint(command.model, checkpoint)
         if "probe" in defaults:
             model_arguments.require_probe(arguments.get("probe"))
@@ -209,7 +228,8 @@ def check_output(command: Command) -> Iterator[Fault]:
     """A fault if samples are wanted without a folder for them, or if it cannot be written to."""
     options = command.options
     if options.output_path:
-        message = command_checks.output_path_fault(options.output_path)
+        message = command_checks.output_text_fault(options.output_path)
+        message = message or command_checks.output_path_fault(options.output_path)
         if message:
             yield Fault(message)
     elif options.log_samples or options.predict_only:

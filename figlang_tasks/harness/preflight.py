@@ -24,7 +24,7 @@ from figlang_tasks.harness.command_checks import (
     check_pairs,
 )
 from figlang_tasks.harness.faults import Evaluation, Fault, raise_faults
-from figlang_tasks.harness.skipped_tasks import skippable_tasks
+from figlang_tasks.harness.skipped_tasks import names_by_request, skippable_tasks
 from figlang_tasks.harness.task_checks import (
     check_pictures,
     check_tasks,
@@ -73,17 +73,19 @@ def preflight(
     num_fewshot: int | None = None,
     model_args: object = None,
     gen_kwargs: object = None,
+    selection: str | None = None,
 ) -> CheckedTasks:
     """Check those named tasks that are ours, or include ours, and return their configurations.
 
-    The checks run in stages (`STAGES`), after a check of the names. Where a group has tasks that
-    the model cannot do, and others, the former are left out.
+    The checks run in stages (`STAGES`), after a check of the names. Where a group or a pattern has
+    tasks that the model cannot do, and others, the former are left out.
 
     Args:
         manager: knows the tasks.
         names: of tasks, tags and groups.
         model, limit, offset, num_fewshot, model_args, gen_kwargs: as ``simple_evaluate`` takes
             them.
+        selection: the text after ``--tasks``, which may have patterns; None without one.
 
     Raises:
         FigLangError: something is wrong; its message has all faults, over all tasks, of the first
@@ -110,11 +112,12 @@ def preflight(
     )
     # The checks must see the files as they are now, not as an earlier run in this process saw them.
     hub.clear_caches()
+    requests = names_by_request(names, selection)
     skipped: dict[str, str] = {}
     for checks in STAGES:
         faults: list[Fault] = []
         for check in checks:
-            skipped.update(_tasks_to_skip(check, evaluation, manager, names))
+            skipped.update(_tasks_to_skip(check, evaluation, manager, requests))
             left = [config for config in evaluation.tasks if config["task"] not in skipped]
             evaluation = replace(evaluation, tasks=left)
             faults += check(evaluation)
@@ -123,16 +126,19 @@ def preflight(
 
 
 def _tasks_to_skip(
-    next_check: Check, evaluation: Evaluation, manager: TaskManager, names: Sequence[str]
+    next_check: Check,
+    evaluation: Evaluation,
+    manager: TaskManager,
+    requests: Iterable[Sequence[str]],
 ) -> dict[str, str]:
-    """The tasks that the next check would refuse and that groups leave out, with the reason."""
+    """The tasks that the next check would refuse and a run can leave out, with the reason."""
     reasons: dict[str, str] = {}
     for check, reason in _REASONS_TO_SKIP.get(next_check, {}).items():
         for fault in check(evaluation):
             reasons.update(dict.fromkeys(fault.tasks, reason))
     if not reasons:
         return {}
-    skippable = skippable_tasks(manager, names, reasons)
+    skippable = skippable_tasks(manager, requests, reasons)
     return {task: reason for task, reason in reasons.items() if task in skippable}
 
 

@@ -9,7 +9,7 @@ our tasks have a store of their own (`figlang_tasks.harness.answers`).
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 
@@ -63,7 +63,8 @@ def check_and_evaluate(original: Original, arguments: Arguments) -> object:
         checked = _check_our_tasks(arguments)
         if checked.configs:
             names = _task_names(arguments["tasks"])
-            with without_tasks(arguments["task_manager"], names, checked.skipped):
+            with without_tasks(arguments["task_manager"], names, checked.skipped) as names_left:
+                arguments["tasks"] = _without_names(arguments["tasks"], {*names} - {*names_left})
                 results = _evaluate_with_store(original, arguments)
             if results is not None and checked.skipped:
                 results["config"]["skipped"] = checked.skipped
@@ -87,8 +88,8 @@ def check_and_evaluate(original: Original, arguments: Arguments) -> object:
 def _check_our_tasks(arguments: Arguments) -> CheckedTasks:
     """Check a call's tasks: all names, and options and data of ours; return those of ours.
 
-    If any is, the folder for the results is checked too. A warning names the tasks that groups
-    leave out.
+    If any is, the folder for the results is checked too. A warning names the tasks that are
+    left out.
 
     Args:
         arguments: of ``simple_evaluate``; a task manager is added if they have none.
@@ -117,6 +118,7 @@ def _check_our_tasks(arguments: Arguments) -> CheckedTasks:
         num_fewshot=arguments["num_fewshot"],
         model_args=arguments["model_args"],
         gen_kwargs=arguments["gen_kwargs"],
+        selection=selection if isinstance(selection, str) else None,
     )
     if not checked.configs:
         return checked
@@ -135,6 +137,15 @@ def _task_names(tasks: str | Iterable[object] | None) -> list[str]:
     if isinstance(tasks, str):
         return [tasks]
     return [task for task in tasks if isinstance(task, str)]
+
+
+def _without_names(
+    tasks: str | Iterable[object] | None, names: Collection[str]
+) -> str | Iterable[object] | None:
+    """The tasks of a call without some names; these are the names that a pattern has added."""
+    if not names or tasks is None or isinstance(tasks, str):
+        return tasks
+    return [task for task in tasks if not isinstance(task, str) or task not in names]
 
 
 def _evaluate_with_store(original: Original, arguments: Arguments) -> Results | None:

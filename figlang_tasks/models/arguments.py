@@ -99,6 +99,21 @@ def require_checkpoint(name: str, pretrained: object) -> None:
         )
 
 
+def require_checkpoint_of_others(name: str, pretrained: object) -> None:
+    """Refuse a path that does not exist as the checkpoint of a class that is not ours.
+
+    Such a class may take a file, an address (``s3://...``) or a path with ``~``, or have a default.
+
+    Args:
+        name: the name after ``--model``, for messages.
+        pretrained: what ``--model_args`` says; None or "" if it is not given.
+    """
+    checkpoint = str(pretrained or "")
+    exists = Path(checkpoint).expanduser().exists()
+    if checkpoint and not exists and "://" not in checkpoint:
+        require_checkpoint(name, checkpoint)
+
+
 def require_probe(folder: object) -> None:
     """Refuse a probe that is not given, or whose folder does not exist.
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from figlang_tasks.core.errors import FigLangError
+from figlang_tasks.harness.command_checks import check_output_path
 from figlang_tasks.harness.early_checks import check_command_line
 from figlang_tasks.mini import DEMO_MODEL_DIR
 
@@ -63,6 +64,12 @@ MISTAKES = {
     f"{RANDOM} --log_samples": ["--log_samples and --predict_only need --output_path FOLDER"],
     f"{RANDOM} --predict_only": ["--log_samples and --predict_only need --output_path FOLDER"],
     f"{RANDOM} --output_path file/out/put": ["--output_path file/out/put: Not a directory"],
+    f"{RANDOM} --output_path a,b": ["--output_path a,b: lmms-eval cannot read a path with a comma"],
+    # The harness would read the hub's token as a part of the name.
+    f"{RANDOM} --output_path o'brien": ["--output_path o'brien: lmms-eval cannot read a path"],
+    f"{RANDOM} --output_path 2024": [
+        "--output_path 2024: lmms-eval takes it for no text. Write ./"
+    ],
     f"{RANDOM} --limit 0 --offset -1": ["--limit 0: must be a number", "--offset -1: must be"],
     f"{RANDOM} --limit abc": ["argument --limit: invalid float value: 'abc'"],
     f"{RANDOM} --limit": ["argument --limit: expected one argument"],
@@ -191,6 +198,9 @@ def test_a_refused_command_has_written_nothing(folder: Path, outcomes: dict[str,
         f"{MINI} --model figlang_random --model_args seed=3,max_batch_size=2",
         f"{MINI} --model figlang_openai --model_args model_version=m,base_url=u,api_key=k",
         f"{MINI} --model qwen2_5_vl --model_args pretrained=Qwen/Qwen2.5-VL-7B,any_argument=1",
+        f"{MINI} --model llama_vision --model_args pretrained={DEMO_MODEL_DIR}/config.json",
+        f"{MINI} --model vllm --model_args pretrained=s3://bucket/models/qwen",
+        f"{MINI} --model vita --model_args pretrained=~",
     ],
 )
 def test_what_may_be_right_is_left_to_the_harness(
@@ -234,3 +244,8 @@ def test_a_configuration_sets_options_and_a_key(
     assert "FIGLANG_DATA_DIR" in messages
     config.write_text(f"{content}env: {{OPENAI_API_KEY: k, FIGLANG_DATA_DIR: /data}}\n")
     check_command_line([*arguments, "--limit", "3"])
+
+
+def test_a_tracker_in_python_may_have_a_folder_that_no_command_can_name(tmp_path: Path) -> None:
+    check_output_path(str(tmp_path / "a, b's"))
+    assert list(tmp_path.iterdir()) == []

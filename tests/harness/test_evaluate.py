@@ -103,6 +103,10 @@ def test_without_a_folder_the_run_is_in_memory(
         ({"limit": "many"}, "limit='many': could not convert"),
         ({"batchsize": 3}, r"no option batchsize \(did you mean `batch_size`"),
         ({"predict_only": True}, "no option predict_only"),
+        ({"model": None}, "model must be the name of a model class"),
+        ({"model_args": {"sead": 1}}, "figlang_random: unknown argument sead"),
+        ({"offset": -1}, "--offset -1: must be the number of rows"),
+        ({"include_path": "no/such"}, "--include_path no/such: there is no such folder"),
     ],
 )
 def test_a_mistake_is_an_exception_and_nothing_is_written(

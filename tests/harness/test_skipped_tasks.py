@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from demo_runs import FixedAnswers, evaluate, task_manager
 
 from figlang_tasks import FigLangError
 from figlang_tasks.cli.lmms_eval import ending
+from figlang_tasks.harness.preflight import preflight
 
 GROUP = "figlang_mini_irfl"
 NEEDS_SCORES = "figlang_mini_irfl_match_idiom"
@@ -27,6 +29,10 @@ def user_groups(tmp_path: Path) -> str:
     )
     (tmp_path / "inner.yaml").write_text(
         f"group: inner\ntask: [{NEEDS_SCORES}, figlang_mini_irfl_detect_idiom_grid]\n"
+    )
+    (tmp_path / "scores_twice.yaml").write_text(
+        f"group: scores_twice\ntask: [scores_alone, {ANSWERED[0]}, "
+        "{group: inline, task: [scores_alone]}, scores_alone]\n"
     )
     (tmp_path / "scores_alone.yaml").write_text(f"group: scores_alone\ntask: [{NEEDS_SCORES}]\n")
     return str(tmp_path)
@@ -48,6 +54,7 @@ def test_a_users_group_keeps_its_other_members_and_its_settings(user_groups: str
     detecting = {ANSWERED[0], "figlang_mini_irfl_detect_idiom_grid"}
     assert set(results["configs"]) == detecting
     assert "acc,none" in results["groups"]["outer"]
+    assert f"{LINE}. The means of groups are without them" in ending(results, []).splitlines()
     for config in results["configs"].values():
         assert config["generation_kwargs"]["max_new_tokens"] == 7
 
@@ -57,3 +64,35 @@ def test_what_nothing_would_be_left_of_is_refused(tasks: list[str], user_groups:
     with pytest.raises(FigLangError, match=f"task {NEEDS_SCORES}: it compares scores"):
         evaluate(tasks, FixedAnswers("A"), include_path=user_groups)
     assert NEEDS_SCORES in task_manager(user_groups, None).task_index
+
+
+def test_a_group_that_is_empty_is_left_out_wherever_it_stands(user_groups: str) -> None:
+    results = evaluate("scores_twice", FixedAnswers("A"), limit=2, include_path=user_groups)
+    assert set(results["configs"]) == {ANSWERED[0]}
+    assert results["group_subtasks"] == {"scores_twice": [ANSWERED[0]]}
+
+
+def test_a_pattern_leaves_out_what_the_model_cannot_do(user_groups: str) -> None:
+    """The harness replaces a pattern by names before it evaluates."""
+    selection = f"{GROUP}_[dm]*,scores_*"
+    names = task_manager(user_groups, None).match_tasks(selection.split(","))
+    assert {NEEDS_SCORES, "scores_alone"} < set(names)
+    results = evaluate(
+        names,
+        FixedAnswers("A"),
+        limit=2,
+        include_path=user_groups,
+        cli_args=argparse.Namespace(tasks=selection, model_args=None, process_with_media=True),
+    )
+    assert results["config"]["skipped"] == {NEEDS_SCORES: "needs scores"}
+    assert ANSWERED[0] in results["results"] and NEEDS_SCORES not in results["results"]
+    assert set(results["group_subtasks"]) & {"scores_alone", "scores_twice"} == {"scores_twice"}
+
+
+@pytest.mark.parametrize("selection", [f"{GROUP}*,scores_al*", f"{GROUP}*,{NEEDS_SCORES}"])
+def test_beside_a_pattern_the_rest_is_refused_as_ever(selection: str, user_groups: str) -> None:
+    manager = task_manager(user_groups, "idefics2")
+    names = manager.match_tasks(selection.split(","))
+    with pytest.raises(FigLangError, match=f"task {NEEDS_SCORES}: it compares scores"):
+        preflight(manager, names, model="idefics2", selection=selection)
+    assert preflight(manager, names, model="idefics2", selection=f"{GROUP}*").skipped
