@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from figlang_tasks.cli import say, warn
+from figlang_tasks.cli import say, saying_new_folder, warn
 from figlang_tasks.core.errors import FigLangError, RunError
 from figlang_tasks.core.text import listing, printable
 
@@ -21,7 +21,8 @@ _DEFAULT_OUTPUT = Path("site")
 
 _NOT_CHECKED = (
     "Not checked: whether the model wrote these outputs, and whether ids, texts and right answers"
-    " are those of the release. A change in samples and results alike is not noticed."
+    " are those of the release. A change in the samples is noticed only if it contradicts the"
+    " values in the results file."
 )
 """What a maintainer who accepts a run must know about the check."""
 
@@ -131,13 +132,14 @@ def _print_check(folder: Path) -> None:
     for run in runs:
         faults_by_run[run.name] = faults_of_run(run)
         if not faults_by_run[run.name]:
-            say(f"ok    {run.name} ({', '.join(run.tasks)})")
+            # In one line: a name with a line break could forge the line of another run.
+            say(f"ok    {printable(run.name)} ({', '.join(run.tasks)})")
     good_runs = 0
     for name, faults in faults_by_run.items():
         if not faults:
             good_runs += 1
             continue
-        say(f"fail  {name}")
+        say(f"fail  {printable(name)}")
         for fault in faults:
             say(f"      {printable(fault)}")
     say(f"{good_runs} of {len(faults_by_run)} runs can be added")
@@ -189,7 +191,8 @@ def _write_site(folder: Path, output: Path, with_samples: bool, allow_gated: boo
             for number, run in enumerate(runs, start=1):
                 path_of_report[run.name] = site.report_path(number)
         rankings = board.build(runs, list(reason_by_unreadable_run), path_of_report)
-        site.write(output, rankings, _reports(runs, path_of_report))
+        with saying_new_folder(output):
+            site.write(output, rankings, _reports(runs, path_of_report))
         say(f"written: {output}/index.html ({len(rankings.tasks)} tasks, {len(runs)} runs)")
         _tell_unranked(rankings)
     if reason_by_unreadable_run:

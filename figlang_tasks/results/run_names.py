@@ -75,7 +75,12 @@ def _distinct_names(runs: Sequence[Run], taken_names: set[str]) -> list[str]:
         names = [shortened(name, LONGEST_NAME) for name in long_names]
         if len(set(names)) == len(names) and not taken_names.intersection(names):
             return names
-    return [f"{shortened(run.name, _SHORTEST_NAME)} ({run.path})" for run in runs]
+    short_names = [shortened(run.name, _SHORTEST_NAME) for run in runs]
+    names = [f"{name} ({run.path})" for name, run in zip(short_names, runs, strict=True)]
+    if len(set(names)) == len(names):
+        return names
+    # Results that a harness returned have no path.
+    return [f"{name} ({number})" for number, name in enumerate(short_names, start=1)]
 
 
 def _candidate_names(runs: Sequence[Run]) -> Iterator[list[str]]:

@@ -332,9 +332,24 @@ def test_a_good_run_passes_the_check_and_nothing_is_written(
     assert done("runs", "--check") == (
         f"ok    good ({TASK})\n1 of 1 runs can be added\n"
         "Not checked: whether the model wrote these outputs, and whether ids, texts and right"
-        " answers are those of the release. A change in samples and results alike is not noticed.\n"
+        " answers are those of the release. A change in the samples is noticed only if it"
+        " contradicts the values in the results file.\n"
     )
     assert [path.name for path in tmp_path.iterdir()] == ["runs"]
+
+
+def test_the_name_of_a_folder_cannot_forge_a_line_of_the_check(tmp_path: Path) -> None:
+    write_irfl_run(tmp_path / "bad\nok    good (all)", lambda number: True, rows=8)
+    result = figlang(tmp_path, "--check")
+    assert result.exit_code == 1
+    assert not [line for line in result.stdout.splitlines() if line.startswith("ok")]
+    assert "fail  bad ok    good (all)\n" in result.stdout
+
+
+def test_folders_above_the_site_that_are_made_are_told(tmp_path: Path) -> None:
+    write_irfl_run(tmp_path / "runs/a", lambda number: True, rows=8)
+    output = done(tmp_path / "runs", "-o", tmp_path / "new/site")
+    assert f"new folder: {tmp_path}/new\n" in output
 
 
 def test_the_check_names_each_fault_of_each_run(folder: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 from loguru import logger
 from saved_runs import METADATA, sample_lines, write_run
 
+import figlang_tasks
 from figlang_tasks.results.run_names import with_distinct_names
 from figlang_tasks.results.runs import read
 from figlang_tasks.results.standings import comparable_sets
@@ -203,6 +204,13 @@ def test_long_names_of_two_runs_do_not_become_one(tmp_path: Path) -> None:
     names = [of_run.name for of_run in with_distinct_names(runs)]
     assert [name.partition("... ")[2] for name in names] == ["(revision=v1)", "(revision=v2)"]
     assert {len(name) for name in names} == {200}
+
+
+def test_results_of_one_model_without_a_path_are_told_apart() -> None:
+    values = {"acc": {"all": {"value": 0.5, "rows": 12}}}
+    configs = {TASK: {"metadata": {"measures": {"format": 1, "failed": [], "values": values}}}}
+    results = {"model_name": "org/m", "configs": configs}
+    assert list(figlang_tasks.table([results, results])["run"]) == ["m (1)", "m (2)"]
 
 
 def test_secrets_are_in_no_name(tmp_path: Path) -> None:
