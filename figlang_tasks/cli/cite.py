@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Annotated
 
 import typer
@@ -14,7 +13,7 @@ from figlang_tasks.core.errors import RunError
 from figlang_tasks.core.text import did_you_mean, printable
 from figlang_tasks.report.run_warnings import contradiction_warnings
 from figlang_tasks.results.provenance import harness, option_text
-from figlang_tasks.results.runs import read
+from figlang_tasks.results.runs import name_and_path, read
 from figlang_tasks.results.task_run import Run, TaskRun
 
 _UNKNOWN = "unknown"
@@ -75,9 +74,8 @@ def _read_run(path: str) -> Run:
     Raises:
         RunError: there is no run; the message lists the benchmarks.
     """
-    is_path = os.path.exists(path.partition("=")[2] or path)
     hint = did_you_mean(path, names())
-    if hint and not is_path:
+    if hint and not name_and_path(path)[1].exists():
         raise RunError(f"no benchmark and no run {path!r}{hint}")
     try:
         run = read(path, require_samples=True)

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from figlang_tasks.cli.compared_task import ComparedRun, ComparedTask
-from figlang_tasks.core.text import alignment, latex, latex_label, printable
+from figlang_tasks.core.text import alignment, latex, latex_label, latex_line_head, printable
 from figlang_tasks.report.run_warnings import contradiction_warnings, run_warnings
 from figlang_tasks.report.verdict import verdicts
 from figlang_tasks.results import tables
@@ -177,6 +177,8 @@ def _latex_table(table: pd.DataFrame, caption: str, label: str) -> str:
     escaped = table.map(latex).rename(columns=latex)
     # "**57.0** [55.1, 58.9]" becomes "\textbf{57.0} [55.1, 58.9]".
     escaped = escaped.replace(r"^\*\*(\S+)\*\*", r"\\textbf{\1}", regex=True)
+    first_column = escaped.columns[0]
+    escaped[first_column] = escaped[first_column].map(latex_line_head)
     # One letter for each column, as in ``lrr``.
     columns = alignment([list(table.columns), *table.to_numpy().tolist()])
     code: str = escaped.to_latex(

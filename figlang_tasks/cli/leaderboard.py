@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from figlang_tasks.cli import say, warn
+from figlang_tasks.cli import say, saying_new_folder, warn
 from figlang_tasks.core.errors import FigLangError, RunError
 from figlang_tasks.core.text import listing, printable
 
@@ -19,6 +18,13 @@ if TYPE_CHECKING:
     from figlang_tasks.results.task_run import Run
 
 _DEFAULT_OUTPUT = Path("site")
+
+_NOT_CHECKED = (
+    "Not checked: whether the model wrote these outputs, and whether ids, texts and right answers"
+    " are those of the release. A change in the samples is noticed only if it contradicts the"
+    " values in the results file."
+)
+"""What a maintainer who accepts a run must know about the check."""
 
 
 class _ReadRuns(NamedTuple):
@@ -77,8 +83,10 @@ def leaderboard(
     """
     if not check:
         _write_site(folder, output or _DEFAULT_OUTPUT, with_samples, allow_gated)
-    elif output or with_samples:
-        raise typer.BadParameter("--check writes nothing: leave out -o and --with-samples")
+    elif output or with_samples or allow_gated:
+        raise typer.BadParameter(
+            "--check writes nothing: leave out -o, --with-samples and --allow-gated"
+        )
     else:
         _print_check(folder)
 
@@ -90,11 +98,12 @@ def _read_runs(folder: Path) -> _ReadRuns:
         RunError: there is no run, not even one that cannot be read.
     """
     from figlang_tasks.results.files import find_runs
+    from figlang_tasks.results.run_names import paths_by_name
     from figlang_tasks.results.runs import read
 
     runs: list[Run] = []
     reason_by_unreadable_run: dict[str, str] = {}
-    for name, path in _named_paths(folder, find_runs(folder)).items():
+    for name, path in paths_by_name(folder, find_runs(folder)).items():
         try:
             run = read(str(path))
             for task_run in run.tasks.values():
@@ -107,23 +116,6 @@ def _read_runs(folder: Path) -> _ReadRuns:
     if not runs and not reason_by_unreadable_run:
         raise RunError(f"no run in {folder}: evaluate with --output_path and --log_samples")
     return _ReadRuns(runs, reason_by_unreadable_run)
-
-
-def _named_paths(folder: Path, paths: Sequence[Path]) -> dict[str, Path]:
-    """A name for each run: its folder below `folder`; with the file if several are in it.
-
-    Args:
-        folder: the folder that all runs are below.
-        paths: as `find_runs` gives them.
-    """
-    runs_per_folder = Counter(path.parent for path in paths)
-    path_by_name: dict[str, Path] = {}
-    for path in paths:
-        relative = path.relative_to(folder)
-        is_alone = runs_per_folder[path.parent] == 1 and path.parent != folder
-        name = relative.parent if is_alone else relative
-        path_by_name[name.as_posix()] = path
-    return path_by_name
 
 
 # --- the check ---
@@ -140,16 +132,18 @@ def _print_check(folder: Path) -> None:
     for run in runs:
         faults_by_run[run.name] = faults_of_run(run)
         if not faults_by_run[run.name]:
-            say(f"ok    {run.name} ({', '.join(run.tasks)})")
+            # In one line: a name with a line break could forge the line of another run.
+            say(f"ok    {printable(run.name)} ({', '.join(run.tasks)})")
     good_runs = 0
     for name, faults in faults_by_run.items():
         if not faults:
             good_runs += 1
             continue
-        say(f"fail  {name}")
+        say(f"fail  {printable(name)}")
         for fault in faults:
             say(f"      {printable(fault)}")
     say(f"{good_runs} of {len(faults_by_run)} runs can be added")
+    say(_NOT_CHECKED)
     if good_runs < len(faults_by_run):
         raise typer.Exit(1)
 
@@ -197,7 +191,8 @@ def _write_site(folder: Path, output: Path, with_samples: bool, allow_gated: boo
             for number, run in enumerate(runs, start=1):
                 path_of_report[run.name] = site.report_path(number)
         rankings = board.build(runs, list(reason_by_unreadable_run), path_of_report)
-        site.write(output, rankings, _reports(runs, path_of_report))
+        with saying_new_folder(output):
+            site.write(output, rankings, _reports(runs, path_of_report))
         say(f"written: {output}/index.html ({len(rankings.tasks)} tasks, {len(runs)} runs)")
         _tell_unranked(rankings)
     if reason_by_unreadable_run:

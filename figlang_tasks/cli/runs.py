@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from math import isfinite
 from pathlib import Path
@@ -80,7 +81,9 @@ def runs(
     elif listed_tasks:
         say(markdown_table([_HEAD, *(_cells(listed) for listed in listed_tasks)]))
     for run, reason in reason_by_unreadable_run.items():
-        names_run = str(Path(run).parent) in reason
+        # The advice to score a run names its folder.
+        advice = f"figlang score {shlex.quote(str(Path(run).parent))} "
+        names_run = run in reason or advice in reason
         warn(reason if names_run else f"{run}: {reason}")
     if reason_by_unreadable_run:
         raise typer.Exit(1)

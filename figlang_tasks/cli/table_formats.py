@@ -116,8 +116,8 @@ def latex(table: ModelTable, caption: str, label: str) -> str:
     for block in grid.blocks:
         rules_and_lines.append(r"\midrule")
         for line in block.lines:
-            cells = [text.latex(line.head), *map(_latex_cell, line.cells)]
-            rules_and_lines.append(_latex_line(cells))
+            head = text.latex_line_head(text.latex(line.head))
+            rules_and_lines.append(_latex_line([head, *map(_latex_cell, line.cells)]))
     rules_and_lines.append(r"\bottomrule")
 
     columns = "l" + "r" * (len(grid.heads) - 1)

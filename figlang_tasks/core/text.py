@@ -26,6 +26,10 @@ _LATEX = str.maketrans(
         "^": r"\textasciicircum{}",
         "↑": r"$\uparrow$",
         "↓": r"$\downarrow$",
+        # In the encoding that LaTeX begins with, these three have the places of other signs.
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
     }
 )
 
@@ -103,6 +107,12 @@ def latex(text: object) -> str:
     return printable(text).translate(_LATEX)
 
 
+def latex_line_head(code: str) -> str:
+    """Code of LaTeX that can begin a line of a table, from a cell that is escaped already."""
+    # A bracket or a star would be read as an argument of the \\, or of the rule, above the line.
+    return "{}" + code if code.startswith(("[", "*")) else code
+
+
 def latex_label(name: str) -> str:
     """The label of a table in LaTeX, by a name: ``tab:vflute-tuned-against-base``."""
     words = re.findall(r"[A-Za-z0-9.]+", name)
@@ -122,7 +132,8 @@ def csv_text(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """A table as CSV; cells that are None or NaN are empty."""
     import pandas as pd
 
-    frame = pd.DataFrame(list(rows), columns=list(head), dtype=object)
+    names = [no_formula(printable(name)) for name in head]
+    frame = pd.DataFrame(list(rows), columns=names, dtype=object)
     return frame.map(_csv_cell).to_csv(index=False, lineterminator="\n")
 
 

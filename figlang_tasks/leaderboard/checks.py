@@ -10,6 +10,7 @@ from figlang_tasks.leaderboard.conditions import (
     has_current_version,
     has_even_answers,
     has_expected_scorer,
+    has_released_rows,
 )
 from figlang_tasks.results.results_file import model_name
 from figlang_tasks.results.task_run import Run, TaskRun
@@ -88,8 +89,8 @@ def _faults_of_rows(task_run: TaskRun) -> list[str]:
         faults.append(f"only a part of the rows ({task_run.partial}): evaluate all")
     if task_run.has_user_rows:
         faults.append("the rows are your own: evaluate those of the release")
-    released_rows = task_run.benchmark.rows(task_run.request)
-    if task_run.partial is None and released_rows not in (None, task_run.rows):
+    if task_run.partial is None and not has_released_rows(task_run):
+        released_rows = task_run.benchmark.rows(task_run.request)
         faults.append(f"{task_run.rows} rows, and the release has {released_rows}: evaluate all")
     if not has_even_answers(task_run):
         faults.append(f"{UNEVEN_ANSWERS}: restore the file that the harness wrote")

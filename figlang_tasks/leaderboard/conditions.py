@@ -24,6 +24,14 @@ def has_current_version(task_run: TaskRun) -> bool:
     return main_number == task_run.benchmark.version.partition("-")[0]
 
 
+def has_released_rows(task_run: TaskRun) -> bool:
+    """Whether a run has as many rows as a release of the data; True if their number is unknown."""
+    rows_of_release = task_run.benchmark.rows(task_run.request)
+    if rows_of_release is None or task_run.rows in task_run.benchmark.releases:
+        return True
+    return task_run.rows == rows_of_release
+
+
 def expected_scorer(task_run: TaskRun) -> str | None:
     """The scorer that the task's own file names, else the paper's; None without explanations."""
     if not task_run.has_explanations:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.text import listing, without_paths
@@ -12,11 +13,18 @@ from figlang_tasks.leaderboard.conditions import (
     has_current_version,
     has_even_answers,
     has_expected_scorer,
+    has_released_rows,
 )
 from figlang_tasks.results import measures, published_tables
-from figlang_tasks.results.published import PublishedFigure, comparable_metrics
+from figlang_tasks.results.provenance import option_text
+from figlang_tasks.results.published import (
+    ComparableMetrics,
+    PublishedFigure,
+    comparable_metrics,
+)
+from figlang_tasks.results.results_file import model_name
 from figlang_tasks.results.standings import ComparableSet, Standing, comparable_sets
-from figlang_tasks.results.task_run import Run, TaskRun
+from figlang_tasks.results.task_run import Run, TaskRun, outputs
 
 
 @dataclass(frozen=True)
@@ -121,8 +129,8 @@ class TaskBoard:
 def task_board(task: str, runs: Sequence[Run]) -> TaskBoard:
     """Rank the runs that have a task, and say why others are not compared.
 
-    Of several sets of comparable runs one is ranked: that of the current task version and of the
-    paper's scorer, else the largest.
+    Of several sets of comparable runs one is ranked: that with all released rows, of the current
+    task version and of the scorer that the task asks for, else the largest.
 
     Args:
         task: its name.
@@ -131,10 +139,7 @@ def task_board(task: str, runs: Sequence[Run]) -> TaskBoard:
     Raises:
         RunError: a run has a damaged record.
     """
-    # Without its other tasks: comparisons warn of tasks that runs do not share.
-    runs_of_task = [
-        replace(run, tasks={task: run.tasks[task]}) for run in runs if task in run.tasks
-    ]
+    runs_of_task = [run for run in runs if task in run.tasks]
     reasons_by_run: dict[str, list[str]] = {}
     comparable_runs = []
     for run in runs_of_task:
@@ -143,13 +148,16 @@ def task_board(task: str, runs: Sequence[Run]) -> TaskBoard:
             reasons_by_run[run.name] = reasons
         else:
             comparable_runs.append(run)
+    for copy, original in _originals_of_copies(task, comparable_runs).items():
+        reasons_by_run[copy] = [f"a copy: the model, its arguments and all answers of {original}"]
+    comparable_runs = [run for run in comparable_runs if run.name not in reasons_by_run]
 
     sets = sorted(comparable_sets(task, comparable_runs), key=_order_of_sets)
     ranked_standings: list[Standing] = []
     for position, comparable_set in enumerate(sets):
         for standing in comparable_set.standings:
             if position > 0:
-                reasons_by_run[standing.name] = _differences(standing, sets[0].standings[0])
+                reasons_by_run[standing.name] = comparable_set.reasons_apart_from(sets[0])
             elif standing.value is None:
                 reasons_by_run[standing.name] = ["no value of the metric could be computed"]
             else:
@@ -195,7 +203,7 @@ def _board(
         tests=tests,
         ranked=_ranked_runs(standings),
         not_compared=unranked_runs,
-        published=_published_results(task, metric, comparable.names),
+        published=_published_results(task, metric, comparable),
         published_note=comparable.left_out,
     )
 
@@ -229,11 +237,7 @@ def _ranked_runs(standings: Sequence[Standing]) -> list[RankedRun]:
 
 
 def _reasons_not_to_compare(run: Run, task_run: TaskRun) -> list[str]:
-    """Why a run has no place in any ranking of the task; [] if it may have one.
-
-    Args:
-        run: has the task alone.
-    """
+    """Why a run has no place in any ranking of the task; [] if it may have one."""
     reasons = []
     if not run.results:
         reasons.append("no results file, so it is unknown whether the run is whole")
@@ -248,47 +252,39 @@ def _reasons_not_to_compare(run: Run, task_run: TaskRun) -> list[str]:
     return reasons
 
 
-def _order_of_sets(comparable_set: ComparableSet) -> tuple[bool, bool, int]:
-    """Sort key: first the current task version, then the paper's scorer, then the largest set."""
+def _originals_of_copies(task: str, runs: Sequence[Run]) -> dict[str, str]:
+    """The names of runs that repeat one before them, with the name of that run.
+
+    Each copy would take a rank, and would add to the tests that p is adjusted for. A run that was
+    scored again, by another version of the task or by another scorer, is no copy.
+    """
+    name_by_digest: dict[str, str] = {}
+    original_by_copy: dict[str, str] = {}
+    for run in runs:
+        original = name_by_digest.setdefault(_digest_of_answers(run, run.tasks[task]), run.name)
+        if original != run.name:
+            original_by_copy[run.name] = original
+    return original_by_copy
+
+
+def _digest_of_answers(run: Run, task_run: TaskRun) -> str:
+    """A digest of the model, its arguments, its answers, and how these were read and scored."""
+    model = (model_name(run.results), option_text(run, "model"), option_text(run, "model_args"))
+    answers = [outputs(sample) for sample in task_run.samples]
+    scores = (task_run.version, _scorer(task_run))
+    content = repr((model, scores, task_run.records, answers))
+    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _order_of_sets(comparable_set: ComparableSet) -> tuple[bool, bool, bool, int]:
+    """Sort key: first all released rows, the task's version of today, its scorer; then the size."""
     task_run = comparable_set.standings[0].task_runs[0]
     return (
+        not has_released_rows(task_run),
         not has_current_version(task_run),
         not has_expected_scorer(task_run),
         -len(comparable_set.standings),
     )
-
-
-def _differences(standing: Standing, ranked: Standing) -> list[str]:
-    """How a run differs from the ranked ones, so that they cannot be compared.
-
-    Args:
-        standing: of the run.
-        ranked: of any ranked run.
-    """
-    task_run = standing.task_runs[0]
-    ranked_run = ranked.task_runs[0]
-    reasons = []
-    if task_run.version != ranked_run.version:
-        reasons.append(f"task version {task_run.version}, not {ranked_run.version}")
-    scorers = _differing_scorers(task_run, ranked_run)
-    if scorers is not None:
-        reasons.append(f"explanations scored by {scorers[0]}; those of ranked runs by {scorers[1]}")
-    if task_run.data != ranked_run.data:
-        reasons.append(f"data {task_run.data}, not {ranked_run.data}")
-    return reasons or ["other rows than the ranked runs"]
-
-
-def _differing_scorers(task_run: TaskRun, ranked_run: TaskRun) -> tuple[str, str] | None:
-    """The names of two runs' scorers, or their signatures if the names are equal; None if both are.
-
-    Args:
-        task_run, ranked_run: the first and the second of the returned pair.
-    """
-    if _scorer(task_run) == _scorer(ranked_run):
-        return None
-    if task_run.scorer != ranked_run.scorer:
-        return task_run.scorer or "no scorer", ranked_run.scorer or "no scorer"
-    return _scorer(task_run) or "", _scorer(ranked_run) or ""
 
 
 def _unranked_run(run: Run, task: str, reasons: list[str]) -> UnrankedRun:
@@ -314,15 +310,16 @@ def _scorer(task_run: TaskRun) -> str | None:
 
 
 def _published_results(
-    task: str, metric: str, comparable_names: Sequence[str]
+    task: str, metric: str, comparable: ComparableMetrics
 ) -> list[PublishedResult]:
     """The published results of a task's metric, best first.
 
     Args:
-        comparable_names: the metric, if published results are comparable with the ranked runs.
+        comparable: the metric, if published results are comparable with the ranked runs, and the
+            release that these results are for.
     """
     results = []
-    for row in published_tables.published_rows(task, comparable_names):
+    for row in published_tables.published_rows(task, comparable.names, comparable.release):
         for figure in row.values.values():
             results.append(_published_result(row, figure))
     higher_is_better = measures.measure_of(metric).higher_is_better

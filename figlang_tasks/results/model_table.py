@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -136,6 +137,7 @@ class ModelTable:
             notes.append(f"partial ({reason}): {listing(tasks)}")
         for scorer, tasks in self._tasks_by_scorer.items():
             notes.append(f"explanation scorer {scorer}: {listing(tasks)}")
+        notes += self._notes_on_repeats
         if self.shows_papers:
             notes += self._notes_on_papers
         return notes
@@ -153,7 +155,7 @@ class ModelTable:
         marks: dict[str, str] = {}
         for first, *others in self._sets_by_task.values():
             for other in others:
-                reason = other.why_apart_from(first)
+                reason = _why_apart(other, first)
                 position = len(marks)
                 mark = _MARKS[position % len(_MARKS)] * (1 + position // len(_MARKS))
                 marks.setdefault(reason, mark)
@@ -190,13 +192,38 @@ class ModelTable:
         cells = {}
         for column in self.columns:
             first = self._sets_by_task[column.task][0]
-            for compared in self._sets_by_task[column.task]:
-                reason = "" if compared is first else compared.why_apart_from(first)
-                standings = {standing.name: standing for standing in compared.standings}
-                if name in standings:
-                    cells[column.task] = self._cell(column, standings[name], reason)
-                    break  # Repeats in several sets are shown by those of the first one.
+            placed = self._placed_standing(column.task, name)
+            if placed is not None:
+                compared, standing = placed
+                reason = "" if compared is first else _why_apart(compared, first)
+                cells[column.task] = self._cell(column, standing, reason)
         return cells
+
+    def _placed_standing(self, task: str, name: str) -> tuple[ComparableSet, Standing] | None:
+        """The set and the standing by which a run is shown; None for a run without the task.
+
+        Repeats in several sets are shown by those of the first one.
+        """
+        for compared in self._sets_by_task[task]:
+            for standing in compared.standings:
+                if standing.name == name:
+                    return compared, standing
+        return None
+
+    @property
+    def _notes_on_repeats(self) -> list[str]:
+        """A sentence for each cell that is of some of the repeats only."""
+        notes = []
+        for name, count in Counter(run.name for run in self.runs).items():
+            for task in self.tasks:
+                placed = self._placed_standing(task, name)
+                if placed is not None and len(placed[1].task_runs) < count:
+                    shown_runs = len(placed[1].task_runs)
+                    notes.append(
+                        f"{name} on {task}: only {shown_runs} of the {count} runs, the others lack"
+                        " the task or are not comparable with these"
+                    )
+        return notes
 
     def _cell(self, column: TaskColumn, standing: Standing, reason: str) -> Cell:
         """The cell of a run in a column.
@@ -245,8 +272,9 @@ class ModelTable:
             return []
         cells_by_label: dict[str, dict[str, Cell]] = {}
         for task, metric in self.columns:
-            names = self._comparable_metrics[task].names
-            for row in published_tables.published_rows(task, names):
+            comparable = self._comparable_metrics[task]
+            rows = published_tables.published_rows(task, comparable.names, comparable.release)
+            for row in rows:
                 figure = row.values[metric]
                 cell = Cell(metric, Estimate(_value_of(figure)), figure=figure)
                 cells_by_label.setdefault(f"{row.label} ({row.paper})", {})[task] = cell
@@ -268,6 +296,11 @@ class ModelTable:
 def _kind_of(run: Run) -> RowKind:
     """Whether a run is one of a model, or a reference that says what a value is worth."""
     return "reference" if option_text(run, "model") in REFERENCE_CLASSES else "model"
+
+
+def _why_apart(compared: ComparableSet, other: ComparableSet) -> str:
+    """Why two sets of runs cannot be compared, in one text."""
+    return "; ".join(compared.reasons_apart_from(other))
 
 
 def _value_of(figure: PublishedFigure) -> float:

@@ -12,6 +12,9 @@ from figlang_tasks.core.redaction import redacted
 from figlang_tasks.core.text import without_paths
 from figlang_tasks.results.task_run import Run, TaskRun
 
+_MOST_PARAMETERS = 10**18
+"""A larger number of parameters in a results file is a mistake."""
+
 OPTIONS = (
     "model",
     "model_args",
@@ -101,8 +104,10 @@ def evaluated_at(run: Run) -> datetime | None:
 def parameters(run: Run) -> int | None:
     """How many parameters the model has; None if unknown. lm-eval writes it, lmms-eval does not."""
     count = (run.results.get("config") or {}).get("model_num_parameters")
-    is_known = isinstance(count, int) and count > 0  # lm-eval writes -1 for an unknown number
-    return count if is_known else None
+    if not isinstance(count, int) or isinstance(count, bool):
+        return None
+    # lm-eval writes -1 for an unknown number. No model has as many as the limit.
+    return count if 0 < count < _MOST_PARAMETERS else None
 
 
 def harness(run: Run) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""Names for runs that would share one: what differs between the runs tells them apart."""
+"""Names for runs: by what differs between those of one model, or by their folders."""
 
 from __future__ import annotations
 
@@ -10,6 +10,26 @@ from pathlib import Path
 from figlang_tasks.core.text import LONGEST_NAME, shortened, without_paths
 from figlang_tasks.results.provenance import OPTIONS, option_text
 from figlang_tasks.results.task_run import Run
+
+_SHORTEST_NAME = 50
+"""Characters that stay of a long name where a long text follows."""
+
+
+def paths_by_name(folder: Path, paths: Sequence[Path]) -> dict[str, Path]:
+    """Each run by a name: its folder below `folder`; with the file if several are in it.
+
+    Args:
+        folder: the folder that all runs are below.
+        paths: as `find_runs` gives them.
+    """
+    runs_per_folder = Counter(path.parent for path in paths)
+    path_by_name: dict[str, Path] = {}
+    for path in paths:
+        relative = path.relative_to(folder)
+        is_alone = runs_per_folder[path.parent] == 1 and path.parent != folder
+        name = relative.parent if is_alone else relative
+        path_by_name[name.as_posix()] = path
+    return path_by_name
 
 
 def with_distinct_names(runs: Sequence[Run], repeats: bool = False) -> list[Run]:
@@ -41,7 +61,7 @@ def with_distinct_names(runs: Sequence[Run], repeats: bool = False) -> list[Run]
         names = _distinct_names(runs_of_name, kept_names | classes_of_others)
         kept_names.update(names)
         for position, name in zip(positions, names, strict=True):
-            renamed_runs[position] = replace(runs[position], name=shortened(name, LONGEST_NAME))
+            renamed_runs[position] = replace(runs[position], name=name)
     return renamed_runs
 
 
@@ -51,10 +71,16 @@ def _distinct_names(runs: Sequence[Run], taken_names: set[str]) -> list[str]:
     Args:
         taken_names: those that no run may get: the names of other runs, and their classes.
     """
-    for names in _candidate_names(runs):
+    for long_names in _candidate_names(runs):
+        names = [shortened(name, LONGEST_NAME) for name in long_names]
         if len(set(names)) == len(names) and not taken_names.intersection(names):
             return names
-    return [f"{run.name} ({run.path})" for run in runs]
+    short_names = [shortened(run.name, _SHORTEST_NAME) for run in runs]
+    names = [f"{name} ({run.path})" for name, run in zip(short_names, runs, strict=True)]
+    if len(set(names)) == len(names):
+        return names
+    # Results that a harness returned have no path.
+    return [f"{name} ({number})" for number, name in enumerate(short_names, start=1)]
 
 
 def _candidate_names(runs: Sequence[Run]) -> Iterator[list[str]]:
@@ -84,7 +110,10 @@ def _names_with_details(runs: Sequence[Run], details: Sequence[str]) -> list[str
     """The name of each run with a detail in brackets; without a detail the name alone."""
     names = []
     for run, detail in zip(runs, details, strict=True):
-        names.append(f"{run.name} ({detail})" if detail else run.name)
+        ending = f" ({detail})" if detail else ""
+        # A long name is shortened itself, since what follows it tells the runs apart.
+        most_characters = max(LONGEST_NAME - len(ending), _SHORTEST_NAME)
+        names.append(shortened(run.name, most_characters) + ending)
     return names
 
 

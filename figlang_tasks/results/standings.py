@@ -6,7 +6,7 @@ Tables of many runs and leaderboards are made from these.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import TypeAlias
 
@@ -22,7 +22,7 @@ from figlang_tasks.results.comparison import Difference, compare
 from figlang_tasks.results.groups import group_letters
 from figlang_tasks.results.metric_choice import finite_estimates
 from figlang_tasks.results.task_run import Run, TaskRun
-from figlang_tasks.scoring import OVERALL, Estimate
+from figlang_tasks.scoring import OVERALL, Estimate, Measure
 
 _Check: TypeAlias = Callable[[str, str, TaskRun, str, TaskRun], None]
 """A check of two runs of a task: takes the task, and the name of each run before the run."""
@@ -82,22 +82,14 @@ class ComparableSet:
         """The metric that the runs are ranked by; "" if none has a value."""
         return self.standings[0].metric
 
-    def why_apart_from(self, other: ComparableSet) -> str:
+    def reasons_apart_from(self, other: ComparableSet) -> list[str]:
         """Why the runs cannot be compared with those of another set: ``partial (limit 8)``."""
         task_run = self.standings[0].task_runs[0]
-        other_run = other.standings[0].task_runs[0]
-        if task_run.partial != other_run.partial:
-            return f"partial ({task_run.partial})" if task_run.partial else "all rows"
-        if task_run.data != other_run.data:
-            return f"other data ({task_run.data})"
-        if not _passes(check_same_rows, self.task, task_run, other_run):
-            return f"other rows ({task_run.rows})"
-        if not _passes(check_same_version, self.task, task_run, other_run):
-            return f"task version {task_run.version}"
-        scorer_name = task_run.conditions.scorer_name
-        if scorer_name != other_run.conditions.scorer_name:
-            return f"explanations scored by {scorer_name}"
-        return f"explanations scored by another version of {scorer_name}"
+        other_runs: list[TaskRun] = []
+        for standing in other.standings:
+            other_runs += standing.task_runs
+        reasons = _differences_in_rows(self.task, task_run, other_runs[0])
+        return reasons + _differences_in_scoring(self.task, task_run, other_runs)
 
 
 def comparable_sets(
@@ -118,28 +110,65 @@ def comparable_sets(
     sets_of_runs: list[list[Run]] = []
     for run in runs:
         if task in run.tasks:
-            _add_to_set(task, run, sets_of_runs)
+            # Without its other tasks: comparisons warn of tasks that runs do not share.
+            run_of_task = replace(run, tasks={task: run.tasks[task]})
+            _add_to_set(task, run_of_task, sets_of_runs)
     sets = [_ranked_set(task, members, resamples, seed) for members in sets_of_runs]
     return sorted(sets, key=lambda ranked: (ranked.partial is not None, -len(ranked.standings)))
 
 
 def _add_to_set(task: str, run: Run, sets_of_runs: list[list[Run]]) -> None:
-    """Add a run to the first set with which it is comparable, else to a new set at the end."""
+    """Add a run to the first set with which it is comparable, else to a new set at the end.
+
+    It must be comparable with each run of the set: of two versions or scorers, both are comparable
+    with a run of which neither is known, and not with each other.
+    """
     for members in sets_of_runs:
-        if _are_comparable(task, members[0].tasks[task], run.tasks[task]):
+        task_runs = [member.tasks[task] for member in members]
+        # Rows that equal those of the first run equal those of all.
+        has_same_rows = not _differences_in_rows(task, run.tasks[task], task_runs[0])
+        if has_same_rows and not _differences_in_scoring(task, run.tasks[task], task_runs):
             members.append(run)
             return
     sets_of_runs.append([run])
 
 
-def _are_comparable(task: str, run: TaskRun, other: TaskRun) -> bool:
-    """Whether two runs have the same rows, a comparable version, the same limit and scorer."""
+def _differences_in_rows(task: str, run: TaskRun, other: TaskRun) -> list[str]:
+    """Why a run has other rows than another one; [] if it has the same, with the same limit."""
+    reasons = []
     if run.partial != other.partial:
-        return False
-    if not _passes(check_same_rows, task, run, other):
-        return False
-    if not _passes(check_same_version, task, run, other):
-        return False
+        reasons.append(f"partial ({run.partial})" if run.partial else "all rows")
+    if run.data != other.data:
+        reasons.append(f"data {run.data}, not {other.data}")
+    if not reasons and not _passes(check_same_rows, task, run, other):
+        reasons.append(f"other rows ({run.rows})")
+    return reasons
+
+
+def _differences_in_scoring(task: str, run: TaskRun, others: Sequence[TaskRun]) -> list[str]:
+    """Why a run is scored otherwise than any of some other runs; [] if it is not."""
+    reasons = []
+    for other in others:
+        if not _passes(check_same_version, task, run, other):
+            reasons.append(f"task version {run.version}, not {other.version}")
+            break
+    for other in others:
+        if not _has_same_scorer(task, run, other):
+            reasons.append(_text_of_other_scorer(run, other))
+            break
+    return reasons
+
+
+def _text_of_other_scorer(run: TaskRun, other: TaskRun) -> str:
+    """How the scorer of a run differs from that of another one."""
+    scorer = run.scorer or "no scorer"
+    if run.scorer == other.scorer:
+        return f"explanations scored by another version of {scorer}"
+    return f"explanations scored by {scorer}, not by {other.scorer or 'no scorer'}"
+
+
+def _has_same_scorer(task: str, run: TaskRun, other: TaskRun) -> bool:
+    """Whether one scorer scored the explanations of two runs."""
     try:
         check_same_scorer(task, {"a": [run], "b": [other]})
     except ComparisonError:
@@ -191,17 +220,16 @@ def _ranked_set(task: str, runs: Sequence[Run], resamples: int, seed: int) -> Co
 
 
 def _headline_metric(task_runs_by_name: Mapping[str, Sequence[TaskRun]]) -> str:
-    """The headline metric of the first run that has a value over all rows; "" if none has."""
+    """The headline metric of those that any run has a value of, over all rows; "" without one."""
+    measures_by_name: dict[str, Measure] = {}
+    metrics_with_value: dict[str, None] = {}  # a set that keeps its order
     for task_runs in task_runs_by_name.values():
-        measures_by_name = task_runs[0].measures.by_name
-        metrics_with_value = []
-        for metric_scope in finite_estimates(task_runs[0]):
-            if metric_scope.scope == OVERALL:
-                metrics_with_value.append(metric_scope.metric)
-        metric = measures.headline_metric(metrics_with_value, measures_by_name)
-        if metric:
-            return metric
-    return ""
+        for task_run in task_runs:
+            measures_by_name.update(task_run.measures.by_name)
+            for metric_scope in finite_estimates(task_run):
+                if metric_scope.scope == OVERALL:
+                    metrics_with_value[metric_scope.metric] = None
+    return measures.headline_metric(metrics_with_value, measures_by_name)
 
 
 def _mean_value(task_runs: Sequence[TaskRun], metric: str) -> float | None:

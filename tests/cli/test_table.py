@@ -141,10 +141,14 @@ def test_runs_that_are_not_comparable_have_a_mark_and_a_footnote(
     assert cell_by_run["newer"].startswith("100.0† [")
     assert cell_by_run["good"].startswith("**100.0** [")
     reason = "not compared with the other runs of the task"
-    assert f"\n\n† {reason}: task version 9-0\n" in output
+    assert f"\n\n† {reason}: task version 9-0, not 2-0\n" in output
     assert f"\n\n‡ {reason}: partial (8 of 12 rows)\n" in output
     lines = list(csv.DictReader(io.StringIO(done("table", *runs, newer, "--format", "csv"))))
-    assert [line[f"{DETECT} note"] for line in lines] == [""] * 3 + ["task version 9-0", ""]
+    assert [line[f"{DETECT} note"] for line in lines] == [
+        *[""] * 3,
+        "task version 9-0, not 2-0",
+        "",
+    ]
 
 
 def test_repeats_have_their_mean_and_deviation(runs: list[str]) -> None:
@@ -156,6 +160,29 @@ def test_repeats_have_their_mean_and_deviation(runs: list[str]) -> None:
     deviation = 100 * abs(values[0] - values[1]) / 2**0.5
     assert name == "m (2 runs)"
     assert cell.replace("*", "") == f"{mean:.1f} ± {deviation:.1f}"
+
+
+def test_a_mean_of_some_repeats_alone_is_told_below_the_table(
+    runs: list[str], tmp_path: Path
+) -> None:
+    lines = {FLUTE: sample_lines(FLUTE, 6)}
+    other = write_run(tmp_path / "other", lines, {"model": "vlm"})
+    paths = [run.partition("=")[2] for run in runs]
+    output = done("table", f"m={paths[0]}", f"m={paths[1]}", f"m={other}", runs[2])
+    assert cells(output)[2][0] == "m (3 runs)"
+    assert f"m on {DETECT}: only 2 of the 3 runs, the others lack the task" in output
+    assert f"m on {FLUTE}: only 1 of the 3 runs" in output
+
+
+@pytest.mark.parametrize("command", ["table", "compare"])
+def test_a_name_that_latex_would_read_as_an_argument_of_the_line_above_stays_a_name(
+    command: str, runs: list[str]
+) -> None:
+    bad, good = (run.partition("=")[2] for run in runs[:2])
+    text = done(command, f"[local]/a={bad}", f"*b<c={good}", "--format", "latex")
+    assert not re.search(r"^[\[*]", text, re.MULTILINE)
+    assert "{}[local]/a" in text
+    assert r"{}*b\textless{}c" in text
 
 
 def test_a_table_of_many_tasks_has_them_in_rows(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -16,7 +17,9 @@ from saved_runs import METADATA, detection_records, sample_lines, write_run
 from figlang_tasks.benchmarks.irfl.benchmark import BENCHMARK
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.leaderboard import board, page, site
+from figlang_tasks.leaderboard.conditions import has_released_rows
 from figlang_tasks.results.runs import read
+from figlang_tasks.scoring import process_results
 
 figlang = partial(commands.figlang, "leaderboard")
 done = partial(commands.done, "leaderboard")
@@ -115,6 +118,31 @@ def test_a_letter_is_shared_by_the_two_runs_that_differ_in_one_row_alone(
     assert [run["letters"] for run in ranking["ranked"]] == ["a", "a", "b"]
 
 
+def test_runs_with_fewer_rows_than_the_release_do_not_outvote_whole_ones(tmp_path: Path) -> None:
+    write_irfl_run(tmp_path / "whole", lambda number: number < 200)
+    for name in ("short1", "short2"):
+        write_irfl_run(tmp_path / name, lambda number: True, rows=8)
+    runs = [read(f"{path.name}={path}") for path in sorted(tmp_path.iterdir())]
+    (task,) = board.build(runs).tasks
+    assert [run.run for run in task.ranked] == ["whole"]
+    assert [run.reasons for run in task.not_compared] == [["other rows (8)"]] * 2
+
+
+def test_a_copy_of_a_run_is_not_ranked_beside_it(tmp_path: Path) -> None:
+    named = {"model_name": "m"}
+    write_irfl_run(tmp_path / "a", lambda number: number < 4, rows=8, sections=named)
+    shutil.copytree(tmp_path / "a", tmp_path / "b")
+    write_irfl_run(tmp_path / "c", lambda number: number < 2, rows=8, sections=named)
+    other_model = {"model_name": "other"}
+    write_irfl_run(tmp_path / "d", lambda number: number < 4, rows=8, sections=other_model)
+    runs = [read(f"{name}={tmp_path / name}") for name in "abcd"]
+    (task,) = board.build(runs).tasks
+    assert {run.run for run in task.ranked} == {"a", "c", "d"}
+    assert task.tests == 3
+    reasons = {run.run: run.reasons for run in task.not_compared}
+    assert reasons == {"b": ["a copy: the model, its arguments and all answers of a"]}
+
+
 def test_runs_of_one_value_share_a_rank_and_the_next_rank_is_skipped(tmp_path: Path) -> None:
     write_irfl_run(tmp_path / "a", lambda number: number < 4, rows=8)
     write_irfl_run(tmp_path / "b", lambda number: number >= 4, rows=8)
@@ -132,7 +160,8 @@ def test_runs_that_are_old_partial_or_contradict_their_samples_are_set_apart_wit
     (contradiction,) = reasons["changed"]
     assert contradiction.startswith("contradicts its samples: acc 0.990000 (its samples: 0.5")
     # Four runs of an old version do not outvote the three of today.
-    assert reasons["old4"] == [f"task version 1-0, not {BENCHMARK.version}"]
+    version_reason = f"task version 1-0, not {BENCHMARK.version}"
+    assert reasons["old4"] == ["other rows (8)", version_reason]
     assert len(reasons) == 6
 
 
@@ -161,6 +190,15 @@ def test_facts_that_a_results_file_lacks_stay_unknown(site_folder: Path) -> None
     assert facts["good"]["date"] == "2026-01-01"  # 03:04 in Singapore, the zone of the harness
     assert facts["good"]["model"] == "good"
     assert facts["good"]["model_class"] == "hf"
+
+
+@pytest.mark.parametrize("count", [-1, True, "7B", 10**400])
+def test_a_number_of_parameters_that_is_none_is_unknown(count: object, tmp_path: Path) -> None:
+    config = {**MODEL_ARGS, "model_num_parameters": count}
+    path = write_irfl_run(tmp_path / "run", lambda number: True, rows=8, config=config)
+    rankings = board.build([read(str(path))])
+    assert rankings.runs[0].parameters is None
+    assert b'data-size=""' in page.render(rankings)
 
 
 @pytest.mark.parametrize(
@@ -291,8 +329,27 @@ def test_a_good_run_passes_the_check_and_nothing_is_written(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     write_irfl_run(tmp_path / "runs/good", lambda number: number < 9)
-    assert done("runs", "--check") == f"ok    good ({TASK})\n1 of 1 runs can be added\n"
+    assert done("runs", "--check") == (
+        f"ok    good ({TASK})\n1 of 1 runs can be added\n"
+        "Not checked: whether the model wrote these outputs, and whether ids, texts and right"
+        " answers are those of the release. A change in the samples is noticed only if it"
+        " contradicts the values in the results file.\n"
+    )
     assert [path.name for path in tmp_path.iterdir()] == ["runs"]
+
+
+def test_the_name_of_a_folder_cannot_forge_a_line_of_the_check(tmp_path: Path) -> None:
+    write_irfl_run(tmp_path / "bad\nok    good (all)", lambda number: True, rows=8)
+    result = figlang(tmp_path, "--check")
+    assert result.exit_code == 1
+    assert not [line for line in result.stdout.splitlines() if line.startswith("ok")]
+    assert "fail  bad ok    good (all)\n" in result.stdout
+
+
+def test_folders_above_the_site_that_are_made_are_told(tmp_path: Path) -> None:
+    write_irfl_run(tmp_path / "runs/a", lambda number: True, rows=8)
+    output = done(tmp_path / "runs", "-o", tmp_path / "new/site")
+    assert f"new folder: {tmp_path}/new\n" in output
 
 
 def test_the_check_names_each_fault_of_each_run(folder: Path) -> None:
@@ -303,7 +360,7 @@ def test_the_check_names_each_fault_of_each_run(folder: Path) -> None:
     assert f"fail  part\n      {TASK}: only a part of the rows (8 of 333 rows)" in result.stdout
     assert f"fail  changed\n      {TASK}: the results file contradicts" in result.stdout
     assert f"ok    good ({TASK})\n" in result.stdout
-    assert result.stdout.endswith("3 of 9 runs can be added\n")
+    assert "\n3 of 9 runs can be added\n" in result.stdout
 
 
 def test_the_check_finds_missing_rows_names_and_keys(tmp_path: Path) -> None:
@@ -360,6 +417,28 @@ def test_the_check_of_a_run_without_samples_says_that_it_needs_them(tmp_path: Pa
     result = figlang(tmp_path, "--check")
     assert result.exit_code == 1
     assert "have no samples: restore the samples files" in result.stdout
+
+
+@pytest.mark.parametrize(("rows", "is_accepted"), [(1008, True), (1005, True), (1004, False)])
+def test_the_check_accepts_whole_runs_of_each_release(
+    rows: int, is_accepted: bool, tmp_path: Path
+) -> None:
+    doc = {
+        "data": f"COLUMBUS/benchmark@{'0' * 40}:0123456789ab",
+        "request": "COLUMBUS,order=benchmark",
+        "kind": "text",
+        "overlap": False,
+        "candidates": ["up and about", "about to", "just about", "last"],
+        "answer": "B",
+    }
+    lines = []
+    for number in range(rows):
+        row_id = f"row{number}"
+        record = process_results({**doc, "id": row_id, "unit": row_id}, ["B"])["sample"]
+        line = {"doc_id": number, "filtered_resps": "B", "target": "", "sample": record}
+        lines.append(line)
+    run = read(str(write_run(tmp_path / "run", {"columbus": lines}, MODEL_ARGS)))
+    assert has_released_rows(run.tasks["columbus"]) == is_accepted
 
 
 def test_check_and_output_together_are_wrong_usage(folder: Path, tmp_path: Path) -> None:

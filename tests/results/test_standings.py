@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from loguru import logger
 from saved_runs import METADATA, sample_lines, write_run
 
+import figlang_tasks
 from figlang_tasks.results.run_names import with_distinct_names
 from figlang_tasks.results.runs import read
 from figlang_tasks.results.standings import comparable_sets
@@ -62,9 +64,9 @@ def test_partial_runs_and_other_rows_are_sets_of_their_own(tmp_path: Path) -> No
     fewer = run(tmp_path / "fewer", 0.9, count=10)
     sets = comparable_sets(TASK, [partial, fewer, *whole], resamples=200)
     assert [len(compared.standings) for compared in sets] == [2, 1, 1]
-    assert [compared.why_apart_from(sets[0]) for compared in sets[1:]] == [
-        "other rows (10)",
-        "partial (limit 8)",
+    assert [compared.reasons_apart_from(sets[0]) for compared in sets[1:]] == [
+        ["other rows (10)"],
+        ["partial (limit 8)"],
     ]
     assert sets[2].standings[0].letters == "", "a single run is not tested"
 
@@ -77,7 +79,32 @@ def test_other_versions_are_sets_of_their_own(tmp_path: Path) -> None:
     ]
     sets = comparable_sets(TASK, runs, resamples=200)
     assert [[s.name for s in compared.standings] for compared in sets] == [["a", "b"], ["new"]]
-    assert sets[1].why_apart_from(sets[0]) == "task version 3-0"
+    assert sets[1].reasons_apart_from(sets[0]) == ["task version 3-0, not 2-0"]
+
+
+def test_a_run_of_unknown_version_does_not_bring_two_versions_into_one_set(tmp_path: Path) -> None:
+    runs = [
+        run(tmp_path / "unknown", 0.9, configs={}),
+        run(tmp_path / "old", 0.5),
+        run(tmp_path / "new", 0.5, **of_version("3-0")),
+    ]
+    sets = comparable_sets(TASK, runs, resamples=200)
+    names = [{standing.name for standing in compared.standings} for compared in sets]
+    assert names == [{"unknown", "old"}, {"new"}]
+    assert sets[1].reasons_apart_from(sets[0]) == ["task version 3-0, not 2-0"]
+
+
+def test_runs_that_share_one_of_their_tasks_are_ranked_without_a_warning(
+    tmp_path: Path,
+) -> None:
+    lines = {TASK: sample_lines(TASK), "figlang_mini": sample_lines("figlang_mini", 6)}
+    both = read(f"both={write_run(tmp_path / 'both', lines)}")
+    messages: list[str] = []
+    handler = logger.add(messages.append, level="WARNING")
+    (compared,) = comparable_sets(TASK, [both, run(tmp_path / "one", 0.5)], resamples=200)
+    logger.remove(handler)
+    assert len(compared.standings) == 2
+    assert messages == []
 
 
 def test_other_scorers_of_explanations_are_sets_of_their_own(tmp_path: Path) -> None:
@@ -93,7 +120,8 @@ def test_other_scorers_of_explanations_are_sets_of_their_own(tmp_path: Path) -> 
         runs.append(read(f"{name}={write_run(tmp_path / name, {task: lines}, configs=configs)}"))
     sets = comparable_sets(task, runs, resamples=200)
     assert [len(compared.standings) for compared in sets] == [2, 1]
-    assert sets[1].why_apart_from(sets[0]) == "explanations scored by embedded"
+    reason = "explanations scored by embedded, not by vflute"
+    assert sets[1].reasons_apart_from(sets[0]) == [reason]
     assert (sets[0].scorer, sets[1].scorer) == ("vflute|x:1", "embedded|x:1")
 
 
@@ -164,6 +192,25 @@ def test_a_class_that_names_two_runs_stands_behind_the_name_of_the_model(tmp_pat
         "m2 (c)",
         "m2 (d)",
     ]
+
+
+def test_long_names_of_two_runs_do_not_become_one(tmp_path: Path) -> None:
+    runs = []
+    for revision in ("v1", "v2"):
+        lines = {TASK: sample_lines(TASK, 2)}
+        config = {"model": "c", "model_args": f"revision={revision}"}
+        path = write_run(tmp_path / revision, lines, config, model_name="m" * 300)
+        runs.append(read(str(path)))
+    names = [of_run.name for of_run in with_distinct_names(runs)]
+    assert [name.partition("... ")[2] for name in names] == ["(revision=v1)", "(revision=v2)"]
+    assert {len(name) for name in names} == {200}
+
+
+def test_results_of_one_model_without_a_path_are_told_apart() -> None:
+    values = {"acc": {"all": {"value": 0.5, "rows": 12}}}
+    configs = {TASK: {"metadata": {"measures": {"format": 1, "failed": [], "values": values}}}}
+    results = {"model_name": "org/m", "configs": configs}
+    assert list(figlang_tasks.table([results, results])["run"]) == ["m (1)", "m (2)"]
 
 
 def test_secrets_are_in_no_name(tmp_path: Path) -> None:
