@@ -48,7 +48,14 @@ FAULTY_ROWS = {
     "1,pictures/1.png,Q?,x,,,A": ": options is ['x'], must be a list of 2 to 10 texts",
     "1,pictures/1.png,,x,y,z,A": ": question is '', must be a text that is not empty",
     ",pictures/1.png,Q?,x,y,z,A": ": id is '', must be a text that is not empty",
-    "1,,Q?,x,y,z,A": ": image is '', must be a text that is not empty",
+    "1,,Q?,x,y,z,A": (
+        ": image is empty: write the path of its picture; if no row has a picture, remove the"
+        " column"
+    ),
+    f"1,{'a' * 300}.png,Q?,x,y,z,A": (  # longer than a name of a file may be
+        f": there is no picture {'a' * 300}.png: correct the path, or name the folder of the"
+        " pictures by --images"
+    ),
     "1,pictures/2.png,Q?,x,y,z,A": (
         ": there is no picture pictures/2.png: correct the path, or name the folder of the pictures"
         " by --images"
@@ -91,7 +98,7 @@ def test_a_fault_of_a_row_is_named_with_its_line_and_a_remedy(folder: Path, row:
 
 KNOWN = (
     "rename or remove it. There are id, image, question, answer and, for a choice, options, or A,"
-    " B, C ..., or option_1, option_2 ..."
+    " B, C ... J, or option_1, option_2 ..."
 )
 # A table (its bytes), further arguments, and the fault of it.
 FAULTY_TABLES: list[tuple[bytes, list[str], str]] = [
@@ -99,6 +106,17 @@ FAULTY_TABLES: list[tuple[bytes, list[str], str]] = [
         b"id;question;answer\n1;a;b\n",
         [],
         "rows.csv: its cells are not separated by commas: save it with commas",
+    ),
+    (  # as a spreadsheet program in German saves it, with a comma in each row
+        b"id;question;answer\n1;a, or c?;b\n",
+        [],
+        "rows.csv: its cells are not separated by commas: save it with commas",
+    ),
+    (
+        b"question,answer\na,...\n",
+        [],
+        "rows.csv, line 2: answer is '...', which has no letter and no digit to compare: write a"
+        " word or a number",
     ),
     (
         b"quesion,question,answer\na,a,b\n",
@@ -171,7 +189,13 @@ def test_a_fault_of_a_table_is_named_with_a_remedy(
         (["tasks"], "the name tasks is taken"),  # the package would be figlang_tasks
         (["mmmu_val"], "the name mmmu_val is taken"),  # a task of lmms-eval
         (["My-Rows"], "the name My-Rows must begin with a letter from a to z"),
+        (["list"], "the name list is taken"),  # lmms-eval lists tasks then
         (["mine", "--prompt", "{{ 1 }}"], "--prompt must not contain {{"),
+        (["mine", "--prompt", "\udcff"], "figlang new-benchmark: --prompt is '\\udcff', must be"),
+        (
+            ["mine", "--prompt", "See <image>."],
+            "figlang new-benchmark: --prompt is 'See <image>.': it must not contain <image>",
+        ),
         (["full"], "figlang-full exists already and is not overwritten"),
     ],
 )
@@ -204,6 +228,7 @@ def written_rows(name: str) -> list[dict[str, Any]]:
         ("rows.csv", "question,answer\na,yes\nb,FALSE\n", "yes-no", ["Yes", "No"]),
         ("rows.jsonl", '{"question": "a", "answer": true}', "yes-no", ["Yes"]),
         ("rows.csv", "question,answer\na,yes\nb,3\n", "free", ["yes", "3"]),
+        ("rows.csv", "question,answer\n,\na,yes\n , \nb,no\n,\n", "yes-no", ["Yes", "No"]),
     ],
 )
 def test_the_kind_and_the_answers_of_a_table_are_read(
@@ -215,6 +240,17 @@ def test_the_kind_and_the_answers_of_a_table_are_read(
     rows = written_rows("mine")
     assert [row["answer"] for row in rows] == list(answers)
     assert [row["id"] for row in rows] == [f"mine-{number + 1}" for number in range(len(rows))]
+
+
+def test_one_picture_may_be_named_in_several_ways(folder: Path) -> None:
+    Path("pictures", "link.png").symlink_to("1.png")
+    paths = ("pictures/1.png", "pictures/link.png", "pictures/../pictures/1.png")
+    rows = [f"{path},Q?,x" for path in paths]
+    Path("rows.csv").write_text("\n".join(["image,question,answer", *rows]))
+    done("new-benchmark", "mine", "--from", "rows.csv")
+    assert [row["image"] for row in written_rows("mine")] == ["images/pictures/1.png"] * 3
+    copies = Path("figlang-mine", "figlang_mine", "data", "images").rglob("*.png")
+    assert [copy.read_bytes() for copy in copies] == [(PICTURES / "1.png").read_bytes()]
 
 
 # --- the package that is written ---
@@ -305,6 +341,8 @@ def test_the_package_asks_and_scores_as_the_table_says(
     table = cells(printed)
     assert f"{metric} ↑" in table[0]
     assert table[2][table[0].index(f"{metric} ↑")].startswith("50.0 [")
+    # No picture is missing where the question has none.
+    assert ("picture" in done("show", "scored")) == (kind == "choice")
 
 
 def test_a_card_shows_letters_and_texts_of_options() -> None:
