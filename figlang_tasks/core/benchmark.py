@@ -145,7 +145,6 @@ class Benchmark:
     def tasks(self) -> tuple[Task, ...]:
         """Its kinds of tasks, from its module ``tasks``, which this imports."""
         tasks: tuple[Task, ...] | None = getattr(self.tasks_module, "TASKS", None)
-        # Importing the class `Task` would take long.
         are_tasks = isinstance(tasks, tuple) and all(hasattr(task, "measures") for task in tasks)
         if not tasks or not are_tasks:
             raise ForeignCodeError(
@@ -309,7 +308,6 @@ def request_for(benchmark: Benchmark, text: object, key: str) -> Request:
         )
     keys = benchmark.keys
     optional_keys = benchmark.optional_keys
-
     request: Request | None
     try:
         request = Request.parse(str(text))

@@ -345,6 +345,38 @@ def test_the_package_asks_and_scores_as_the_table_says(
     assert ("picture" in done("show", "scored")) == (kind == "choice")
 
 
+# A task by hand, whose records have the number of an option, from 0.
+NUMBERS = """
+from dataclasses import replace
+from figlang_tasks.scoring.simple_tasks import simple_task
+
+LETTERED = simple_task("numbered", "choice", description="Which one?")
+
+def record(doc, output):
+    lettered = LETTERED.record(doc, output)
+    return {**lettered, "gold": "ABCD".index(doc["answer"]), "predicted": "ABCD".index(output)}
+
+TASK = replace(LETTERED, record=record)
+TASKS = (TASK,)
+METRICS = TASK.metric_list
+"""
+
+
+def test_show_has_the_letter_of_an_answer_that_is_the_number_of_an_option(
+    folder: Path, install: Callable[[str], None]
+) -> None:
+    Path("rows.csv").write_text(TABLES["choice"])
+    done("new-benchmark", "numbered", "--from", "rows.csv")
+    Path("figlang-numbered", "figlang_numbered", "tasks.py").write_text(NUMBERS)
+    install("numbered")
+    Path("answers.jsonl").write_text('{"id": "1", "output": "B"}\n{"id": "2", "output": "B"}\n')
+    done("score", "answers.jsonl", "--task", "numbered", "--model", "m", "-o", "scored")
+    view = json.loads(done("show", "scored", "--json"))
+    answers = [row["answers"][0] for row in view["tasks"][0]["cards"]]
+    assert [answer["predicted"] for answer in answers] == ["B", "B"]
+    assert [answer["right"] for answer in answers] == [False, True]
+
+
 def test_a_card_shows_letters_and_texts_of_options() -> None:
     document = {"id": "1", "question": "Which?", "options": ["x", "y", "z", "w"]}
     record = {"id": "1", "gold": 3, "predicted": 1}
