@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from commands import cells, done, figlang
 from documents import ROOT
+from loguru import logger
 
 from figlang_tasks.core import benchmark, homes, prompting
 from figlang_tasks.core.card import plain_answer, plain_card
@@ -256,6 +258,17 @@ def test_one_picture_may_be_named_in_several_ways(folder: Path) -> None:
 # --- the package that is written ---
 
 
+@contextmanager
+def captured_warnings() -> Iterator[list[str]]:
+    """The warnings that are logged in a block."""
+    warnings: list[str] = []
+    handler = logger.add(lambda message: warnings.append(message.record["message"]))
+    try:
+        yield warnings
+    finally:
+        logger.remove(handler)
+
+
 def forget_benchmarks() -> None:
     """Have the installed benchmarks looked for again."""
     for function in (
@@ -375,6 +388,37 @@ def test_show_has_the_letter_of_an_answer_that_is_the_number_of_an_option(
     answers = [row["answers"][0] for row in view["tasks"][0]["cards"]]
     assert [answer["predicted"] for answer in answers] == ["B", "B"]
     assert [answer["right"] for answer in answers] == [False, True]
+
+
+REVERSED = """
+from dataclasses import replace
+from figlang_tasks.scoring import Measure
+from figlang_tasks.scoring.evaluation import Measures
+from figlang_tasks.scoring.simple_tasks import simple_task
+
+ERRORS = Measure(
+    "acc", description="Errors.", source="mine", higher_is_better=False,
+    value_of_record=lambda record: float(record["predicted"] != record["gold"]),
+)
+TASK = simple_task("errors", "choice", description="Which one?")
+TASK = replace(TASK, measures=Measures.of(ERRORS))
+TASKS = (TASK,)
+METRICS = TASK.metric_list
+"""
+
+
+def test_a_metric_that_is_ranked_the_other_way_than_one_of_ours_is_warned_of(
+    folder: Path, install: Callable[[str], None]
+) -> None:
+    Path("rows.csv").write_text(TABLES["choice"])
+    done("new-benchmark", "errors", "--from", "rows.csv")
+    Path("figlang-errors", "figlang_errors", "tasks.py").write_text(REVERSED)
+    install("errors")
+    with captured_warnings() as warnings:
+        assert measures.measure_of("acc").higher_is_better
+    (warning,) = warnings
+    assert "two benchmarks have a metric acc, and its direction or unit differs" in warning
+    assert warning.endswith("rename the one of mine")
 
 
 def test_a_card_shows_letters_and_texts_of_options() -> None:
