@@ -15,13 +15,14 @@ import typer
 from figlang_tasks.cli import say, warn
 from figlang_tasks.cli.new_benchmark_files import SUMMARIES, package_files
 from figlang_tasks.cli.new_benchmark_rows import Table, read_questions
-from figlang_tasks.core import task_files
+from figlang_tasks.core import row_files, task_files
 from figlang_tasks.core.benchmark import sources
 from figlang_tasks.core.errors import DataError, FigLangError
 from figlang_tasks.core.files import check_is_free
 from figlang_tasks.core.homes import HARNESSES, VALID_NAME, is_reserved, names
 from figlang_tasks.core.text import printable
 from figlang_tasks.core.whole_paths import new_folder
+from figlang_tasks.harness.command_line import LISTS
 from figlang_tasks.scoring.simple_rows import Kind
 
 MOST_FAULTS = 50
@@ -73,8 +74,8 @@ def new_benchmark(
     figlang new-benchmark sayings --from rows.jsonl --images pictures --kind yes-no
     """
     _check_name(name)
-    if prompt is not None and re.search(r"\{[{%#]", prompt):
-        raise FigLangError("--prompt must not contain {{, {% or {#, which mean something in Jinja")
+    if prompt is not None:
+        _check_prompt(prompt)
     # lmms-eval takes a folder with the name of a task for one with task files.
     folder = output / f"figlang-{name.replace('_', '-')}"
     check_is_free(folder)
@@ -87,6 +88,13 @@ def new_benchmark(
     _say_what_was_written(folder, name, questions, kind is None)
 
 
+def _check_prompt(prompt: str) -> None:
+    """Raise a `FigLangError` if words for a template are not text, or mean more than they say."""
+    row_files.text({"--prompt": prompt}, "--prompt", "figlang new-benchmark")
+    if re.search(r"\{[{%#]", prompt):
+        raise FigLangError("--prompt must not contain {{, {% or {#, which mean something in Jinja")
+
+
 def _check_name(name: str) -> None:
     """Raise a `FigLangError` if a new benchmark cannot have this name."""
     if not VALID_NAME.fullmatch(name):
@@ -94,7 +102,7 @@ def _check_name(name: str) -> None:
             f"the name {printable(name)} must begin with a letter from a to z, and have only such"
             " letters, digits and _: choose another one"
         )
-    taken = {*names(), *sources()}
+    taken = {*names(), *sources(), *LISTS}
     for harness in HARNESSES:
         taken.update(task_files.files(harness))
     is_taken = name in taken or is_reserved(name) or find_spec(f"figlang_{name}") is not None

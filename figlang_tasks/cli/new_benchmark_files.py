@@ -47,6 +47,9 @@ dependencies = ["figlang-tasks"]
 [project.entry-points."figlang_tasks.benchmarks"]
 $name = "$package"
 
+[tool.hatch.build]
+ignore-vcs = true  # rows and pictures are built in, whatever a .gitignore says
+
 [tool.hatch.build.targets.wheel]
 packages = ["$package"]
 """)

@@ -1,11 +1,13 @@
 """Reads the table of questions that ``figlang new-benchmark`` makes a benchmark of.
 
-A column is found by its name in any case. What is wrong is said with the line and what to do.
+A column is found by its name in any case. Rows with empty cells only, which spreadsheet programs
+write, are skipped. What is wrong is said with the line and what to do.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -18,10 +20,14 @@ from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.record import Row
 from figlang_tasks.core.row_files import RowOrFault, brief
 from figlang_tasks.core.text import did_you_mean, listing
+from figlang_tasks.metrics import overlap
 from figlang_tasks.scoring.simple_rows import LETTERS, Kind, checked_options, checked_row, id_text
 
 SUFFIXES = (".csv", ".tsv", ".jsonl")
 """The endings of the tables that are read."""
+
+_SEPARATORS: Mapping[str, tuple[bytes, str]] = {".csv": (b",", "commas"), ".tsv": (b"\t", "tabs")}
+"""What separates the cells of a table, and its name, by the ending of the file."""
 
 _COLUMNS = ("id", "image", "question", "options", "answer")
 _NUMBERED = re.compile(r"option_(\d{1,2})")
@@ -65,10 +71,13 @@ def read_questions(
     """
     if path.suffix.lower() not in SUFFIXES:
         raise DataError(f"{path} is not a table that is read: save it as {', '.join(SUFFIXES)}")
-    located_rows = [
-        (location, _canonical(row) if isinstance(row, dict) else row)
-        for location, row in row_files.read_rows(path)
-    ]
+    _check_separator(path)
+    located_rows: list[tuple[str, RowOrFault]] = []
+    for location, row in row_files.read_rows(path):
+        if isinstance(row, str):
+            located_rows.append((location, row))
+        elif not _has_empty_cells_only(row):
+            located_rows.append((location, _canonical(row)))
     rows = [row for _, row in located_rows if isinstance(row, dict)]
     columns = list(dict.fromkeys(column for row in rows for column in row))
     if rows:
@@ -109,6 +118,22 @@ def _raise_faults(faults: Sequence[str]) -> None:
 # --- columns ---
 
 
+def _check_separator(path: Path) -> None:
+    """Raise a `DataError` if the header of a table has another separator than its file name says.
+
+    It is looked at alone, because a row with a comma in a text has more cells than such a header.
+    """
+    separator = _SEPARATORS.get(path.suffix.lower())
+    if separator is None:
+        return
+    sign, sign_name = separator
+    header = row_files.content_of(path).partition(b"\n")[0]
+    if sign not in header and re.search(b"[,;\t]", header):
+        raise DataError(
+            f"{path}: its cells are not separated by {sign_name}: save it with {sign_name}"
+        )
+
+
 def _canonical(row: dict[str, Any]) -> RowOrFault:
     """A row with the names of columns as they are looked up; a text for a column that is twice."""
     canonical: dict[str, Any] = {}
@@ -137,8 +162,6 @@ def _column_faults(
     path: Path, columns: Sequence[str], kind: Kind | None, prompt: str | None
 ) -> list[str]:
     """What is wrong with the columns of a table."""
-    if len(columns) == 1 and re.search("[;\t]", columns[0]):
-        return [f"{path}: its cells are not separated by commas: save it with commas"]
     faults: list[str] = []
     option_columns = _option_columns(columns)
     known = (*_COLUMNS, *option_columns)
@@ -147,7 +170,7 @@ def _column_faults(
             faults.append(
                 f"{path}: unknown column {brief(column)}{did_you_mean(column, known)}: rename or"
                 " remove it. There are id, image, question, answer and, for a choice, options, or"
-                " A, B, C ..., or option_1, option_2 ..."
+                f" A, B, C ... {LETTERS[-1]}, or option_1, option_2 ..."
             )
     expected = [f"option_{number}" for number in range(1, len(option_columns) + 1)]
     is_complete = option_columns in (["options"], list(LETTERS[: len(option_columns)]), expected)
@@ -178,6 +201,11 @@ def _inferred_kind(rows: Sequence[Row], option_columns: Sequence[str]) -> Kind:
     if answers and all(answer in _LABEL_BY_WORD for answer in answers):
         return "yes-no"
     return "free"
+
+
+def _has_empty_cells_only(row: Row) -> bool:
+    """Whether a row has cells, and all of them are empty."""
+    return bool(row) and not any(map(_cell_text, row.values()))
 
 
 def _cell_text(cell: object) -> str:
@@ -227,7 +255,7 @@ class _Converter:
         elif self.kind == "yes-no":
             converted["answer"] = _yes_or_no(_cell_text(answer), location)
         else:
-            converted["answer"] = _cell_text(answer)
+            converted["answer"] = _free_answer(_cell_text(answer), location)
         if "image" in self.columns:
             converted["image"] = self._picture(row, location)
         return checked_row(converted, location, self.kind)
@@ -289,19 +317,26 @@ class _Converter:
 
     def _picture(self, row: Row, location: str) -> str:
         """Check and collect the picture of a row; return its path in the folder of the data."""
+        if not _cell_text(row.get("image")):
+            raise DataError(
+                f"{location}: image is empty: write the path of its picture; if no row has a"
+                " picture, remove the column"
+            )
         path = row_files.text(row, "image", location)
         file = images.below(self.pictures, path, location)
-        if not file.is_file():
+        if not os.path.isfile(file):  # False for impossible names too
             raise DataError(
                 f"{location}: there is no picture {file}: correct the path, or name the folder of"
                 " the pictures by --images"
             )
-        inner_path = file.resolve().relative_to(self.pictures.resolve()).as_posix()
+        # Two paths may lead to one file, through a link or "..".
+        real_file = file.resolve()
+        inner_path = real_file.relative_to(self.pictures.resolve()).as_posix()
         name = f"images/{inner_path.removeprefix('images/')}"
-        if self.picture_by_name.setdefault(name, file) != file:
+        if self.picture_by_name.setdefault(name, real_file) != real_file:
             raise DataError(
-                f"{location}: {file} and {self.picture_by_name[name]} would both become {name}:"
-                " rename one"
+                f"{location}: {real_file} and {self.picture_by_name[name]} would both become"
+                f" {name}: rename one"
             )
         images.decode_file(file, location)
         return name
@@ -313,3 +348,13 @@ def _yes_or_no(answer: str, location: str) -> str:
     if label is None:
         raise DataError(f"{location}: answer is {brief(answer)}, must be Yes or No")
     return label
+
+
+def _free_answer(answer: str, location: str) -> str:
+    """The words of a free answer; a `DataError` if no answer of a model would match them."""
+    if not overlap.relaxed_match(answer, answer):
+        raise DataError(
+            f"{location}: answer is {brief(answer)}, which has no letter and no digit to compare:"
+            " write a word or a number"
+        )
+    return answer

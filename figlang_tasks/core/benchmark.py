@@ -145,7 +145,8 @@ class Benchmark:
     def tasks(self) -> tuple[Task, ...]:
         """Its kinds of tasks, from its module ``tasks``, which this imports."""
         tasks: tuple[Task, ...] | None = getattr(self.tasks_module, "TASKS", None)
-        if not tasks:
+        are_tasks = isinstance(tasks, tuple) and all(hasattr(task, "measures") for task in tasks)
+        if not tasks or not are_tasks:
             raise ForeignCodeError(
                 f"{self.tasks_module.__file__} must define TASKS = (Task(...), ...): define it"
             )
@@ -167,7 +168,7 @@ class Benchmark:
             return import_module(path)
         try:
             return import_module(path)
-        except Exception as error:  # code of others may raise anything
+        except (Exception, SystemExit) as error:  # code of others may raise anything
             raise ForeignCodeError(
                 f"benchmark {self.name}: {path} cannot be imported ({type(error).__name__}:"
                 f" {error}): repair it, or uninstall {self.home.distribution}"
@@ -307,7 +308,6 @@ def request_for(benchmark: Benchmark, text: object, key: str) -> Request:
         )
     keys = benchmark.keys
     optional_keys = benchmark.optional_keys
-
     request: Request | None
     try:
         request = Request.parse(str(text))

@@ -158,6 +158,11 @@ def _checked_home(entry_point: EntryPoint, others: Iterable[Home]) -> Home:
         raise FigLangError(
             f"benchmark {name} of the installed package {distribution}: {error}"
         ) from error
+    except Exception as error:  # what others wrote may have any form
+        raise FigLangError(
+            f"benchmark {name} of the installed package {distribution}: it has a fault"
+            f" ({type(error).__name__}: {error}): repair it, or uninstall {distribution}"
+        ) from error
     return home
 
 
@@ -175,7 +180,7 @@ def _foreign_home(name: str, package: str, distribution: str) -> Home:
     """
     try:
         folder = _folder_of(package)
-    except Exception as error:  # a package above it may raise anything
+    except (Exception, SystemExit) as error:  # a package above it may raise anything
         raise FigLangError(
             f"its package {package} cannot be found ({error}): correct the entry point, or"
             f" uninstall {distribution}"
@@ -205,7 +210,7 @@ def _declared_benchmark(home: Home) -> Benchmark:
     try:
         benchmark = import_module(path).BENCHMARK
         has_tasks = find_spec(f"{home.package}.tasks") is not None
-    except Exception as error:  # code of others may raise anything
+    except (Exception, SystemExit) as error:  # code of others may raise anything
         raise FigLangError(
             f"{path} cannot be imported ({type(error).__name__}: {error}): repair it, or uninstall"
             f" {home.distribution}"
@@ -219,7 +224,33 @@ def _declared_benchmark(home: Home) -> Benchmark:
         raise FigLangError(f"{home.folder} has no tasks.py: add it")
     if not benchmark.sources:
         raise FigLangError(f"{path}: BENCHMARK has no sources: name its dataset")
+    _check_types(benchmark, path)
     return benchmark
+
+
+def _check_types(benchmark: Benchmark, path: str) -> None:
+    """Raise a `FigLangError` if a field, which lists of benchmarks print, has a wrong type.
+
+    Args:
+        path: the import path of the module that declares the benchmark.
+    """
+    from figlang_tasks.core.hub import Source
+
+    for field_name in ("version", "prompt_hash", "summary", "citation"):
+        value = getattr(benchmark, field_name)
+        if not isinstance(value, str):
+            raise FigLangError(f"{path}: {field_name} is {value!r}: write it in quotes")
+    for source in benchmark.sources:
+        if not isinstance(source, Source):
+            raise FigLangError(f"{path}: sources has {source!r}: write Source(name=..., ...)")
+        if not isinstance(source.splits, Mapping):
+            raise FigLangError(
+                f'{path}: splits is {source.splits!r}: write {{"test": 20}}, the number of rows'
+            )
+        if not isinstance(source.folder, Path | None):
+            raise FigLangError(
+                f"{path}: folder is {source.folder!r}: write Path(__file__).parent / ..."
+            )
 
 
 def _check_datasets(benchmark: Benchmark, others: Iterable[Home]) -> None:

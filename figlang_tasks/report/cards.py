@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from figlang_tasks.core.card import Answer, Card, Texts, clip, plain_answer, plain_card
-from figlang_tasks.core.record import RowIfKnown
+from figlang_tasks.core.record import Row, RowIfKnown
 from figlang_tasks.results.task_run import TaskRun, outputs
 from figlang_tasks.scoring.readings import is_unread
 from figlang_tasks.scoring.records import REPEAT
@@ -65,9 +65,16 @@ def make_card(task: TaskRun, samples: Sequence[Sample], document: RowIfKnown) ->
     records = [sample["sample"] for sample in samples]
     with task.reporting_damage(f"a row, {records[0]['id']},"):
         card.update(describe_row(task.data, records, document))
+    if module is None and document is not None and not _has_picture(task, document):
+        card["pictures"] = []
     card["facts"] = _clipped_texts(card["facts"])
     card["gold"] = _clipped_texts(card["gold"])
     return card
+
+
+def _has_picture(task: TaskRun, document: Row) -> bool:
+    """Whether a row has a picture, in its column ``image`` or by the module ``picture``."""
+    return document.get("image") is not None or task.benchmark.module("picture") is not None
 
 
 def make_answer(task: TaskRun, samples: Sequence[Sample], document: RowIfKnown = None) -> Answer:

@@ -242,7 +242,7 @@ def _view_row(
         "facts": card["facts"],
         "pictures": pictures,
         "options": _options(task, record, document),
-        "answers": [_view_answer(task, samples, correctness) for samples in answers],
+        "answers": [_view_answer(task, samples, document, correctness) for samples in answers],
         "gold": card["gold"],
         "reference": card.get("reference", ""),
     }
@@ -283,9 +283,11 @@ def _picture_path(name: str, originals: Originals | None) -> tuple[str | None, s
     return str(stored.file), ""
 
 
-def _view_answer(task: TaskRun, samples: Sequence[Sample], correctness: Correctness) -> AnswerView:
+def _view_answer(
+    task: TaskRun, samples: Sequence[Sample], document: RowIfKnown, correctness: Correctness
+) -> AnswerView:
     """An answer to a row, with its scores."""
-    answer = cards.make_answer(task, samples)
+    answer = cards.make_answer(task, samples, document)
     return {
         "output": answer["output"],
         "status": answer["status"],

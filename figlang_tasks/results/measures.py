@@ -12,7 +12,7 @@ from loguru import logger
 from figlang_tasks.core.benchmark import Benchmark, benchmarks
 from figlang_tasks.core.errors import ForeignCodeError
 from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measure, Record, full_name
-from figlang_tasks.scoring.read_by_model import read_by_model
+from figlang_tasks.scoring.read_by_model import SUFFIX, read_by_model
 
 if TYPE_CHECKING:
     from figlang_tasks.core.presentation import Parts
@@ -78,8 +78,22 @@ def _measures_by_name() -> Mapping[str, tuple[Measure, str]]:
     for measure in all_measures():
         scopes = measure.scopes.names if measure.scopes else ()
         for scope in (OVERALL, *scopes):
-            measures.setdefault(full_name(measure.name, scope), (measure, scope))
+            name = full_name(measure.name, scope)
+            first_measure, _ = measures.setdefault(name, (measure, scope))
+            # One warning for a metric, none for its scopes and its variant.
+            is_plain = scope == OVERALL and not name.endswith(SUFFIX)
+            if is_plain and _direction(first_measure) != _direction(measure):
+                logger.warning(
+                    f"figlang_tasks: two benchmarks have a metric {name}, and its direction or unit"
+                    " differs. Tables, comparisons and leaderboards take that of the first:"
+                    f" rename the one of {measure.source}"
+                )
     return measures
+
+
+def _direction(measure: Measure) -> tuple[bool, bool]:
+    """What a ranking and a table need of a measure: its direction, and whether it is a share."""
+    return measure.higher_is_better, measure.percent
 
 
 def find_measure(name: str) -> tuple[Measure, str] | None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from commands import cells, done, figlang
 from documents import ROOT
+from loguru import logger
 
 from figlang_tasks.core import benchmark, homes, prompting
 from figlang_tasks.core.card import plain_answer, plain_card
@@ -48,7 +50,14 @@ FAULTY_ROWS = {
     "1,pictures/1.png,Q?,x,,,A": ": options is ['x'], must be a list of 2 to 10 texts",
     "1,pictures/1.png,,x,y,z,A": ": question is '', must be a text that is not empty",
     ",pictures/1.png,Q?,x,y,z,A": ": id is '', must be a text that is not empty",
-    "1,,Q?,x,y,z,A": ": image is '', must be a text that is not empty",
+    "1,,Q?,x,y,z,A": (
+        ": image is empty: write the path of its picture; if no row has a picture, remove the"
+        " column"
+    ),
+    f"1,{'a' * 300}.png,Q?,x,y,z,A": (  # longer than a name of a file may be
+        f": there is no picture {'a' * 300}.png: correct the path, or name the folder of the"
+        " pictures by --images"
+    ),
     "1,pictures/2.png,Q?,x,y,z,A": (
         ": there is no picture pictures/2.png: correct the path, or name the folder of the pictures"
         " by --images"
@@ -91,7 +100,7 @@ def test_a_fault_of_a_row_is_named_with_its_line_and_a_remedy(folder: Path, row:
 
 KNOWN = (
     "rename or remove it. There are id, image, question, answer and, for a choice, options, or A,"
-    " B, C ..., or option_1, option_2 ..."
+    " B, C ... J, or option_1, option_2 ..."
 )
 # A table (its bytes), further arguments, and the fault of it.
 FAULTY_TABLES: list[tuple[bytes, list[str], str]] = [
@@ -99,6 +108,17 @@ FAULTY_TABLES: list[tuple[bytes, list[str], str]] = [
         b"id;question;answer\n1;a;b\n",
         [],
         "rows.csv: its cells are not separated by commas: save it with commas",
+    ),
+    (  # as a spreadsheet program in German saves it, with a comma in each row
+        b"id;question;answer\n1;a, or c?;b\n",
+        [],
+        "rows.csv: its cells are not separated by commas: save it with commas",
+    ),
+    (
+        b"question,answer\na,...\n",
+        [],
+        "rows.csv, line 2: answer is '...', which has no letter and no digit to compare: write a"
+        " word or a number",
     ),
     (
         b"quesion,question,answer\na,a,b\n",
@@ -171,7 +191,13 @@ def test_a_fault_of_a_table_is_named_with_a_remedy(
         (["tasks"], "the name tasks is taken"),  # the package would be figlang_tasks
         (["mmmu_val"], "the name mmmu_val is taken"),  # a task of lmms-eval
         (["My-Rows"], "the name My-Rows must begin with a letter from a to z"),
+        (["list"], "the name list is taken"),  # lmms-eval lists tasks then
         (["mine", "--prompt", "{{ 1 }}"], "--prompt must not contain {{"),
+        (["mine", "--prompt", "\udcff"], "figlang new-benchmark: --prompt is '\\udcff', must be"),
+        (
+            ["mine", "--prompt", "See <image>."],
+            "figlang new-benchmark: --prompt is 'See <image>.': it must not contain <image>",
+        ),
         (["full"], "figlang-full exists already and is not overwritten"),
     ],
 )
@@ -204,6 +230,7 @@ def written_rows(name: str) -> list[dict[str, Any]]:
         ("rows.csv", "question,answer\na,yes\nb,FALSE\n", "yes-no", ["Yes", "No"]),
         ("rows.jsonl", '{"question": "a", "answer": true}', "yes-no", ["Yes"]),
         ("rows.csv", "question,answer\na,yes\nb,3\n", "free", ["yes", "3"]),
+        ("rows.csv", "question,answer\n,\na,yes\n , \nb,no\n,\n", "yes-no", ["Yes", "No"]),
     ],
 )
 def test_the_kind_and_the_answers_of_a_table_are_read(
@@ -217,7 +244,29 @@ def test_the_kind_and_the_answers_of_a_table_are_read(
     assert [row["id"] for row in rows] == [f"mine-{number + 1}" for number in range(len(rows))]
 
 
+def test_one_picture_may_be_named_in_several_ways(folder: Path) -> None:
+    Path("pictures", "link.png").symlink_to("1.png")
+    paths = ("pictures/1.png", "pictures/link.png", "pictures/../pictures/1.png")
+    rows = [f"{path},Q?,x" for path in paths]
+    Path("rows.csv").write_text("\n".join(["image,question,answer", *rows]))
+    done("new-benchmark", "mine", "--from", "rows.csv")
+    assert [row["image"] for row in written_rows("mine")] == ["images/pictures/1.png"] * 3
+    copies = Path("figlang-mine", "figlang_mine", "data", "images").rglob("*.png")
+    assert [copy.read_bytes() for copy in copies] == [(PICTURES / "1.png").read_bytes()]
+
+
 # --- the package that is written ---
+
+
+@contextmanager
+def captured_warnings() -> Iterator[list[str]]:
+    """The warnings that are logged in a block."""
+    warnings: list[str] = []
+    handler = logger.add(lambda message: warnings.append(message.record["message"]))
+    try:
+        yield warnings
+    finally:
+        logger.remove(handler)
 
 
 def forget_benchmarks() -> None:
@@ -305,6 +354,71 @@ def test_the_package_asks_and_scores_as_the_table_says(
     table = cells(printed)
     assert f"{metric} ↑" in table[0]
     assert table[2][table[0].index(f"{metric} ↑")].startswith("50.0 [")
+    # No picture is missing where the question has none.
+    assert ("picture" in done("show", "scored")) == (kind == "choice")
+
+
+# A task by hand, whose records have the number of an option, from 0.
+NUMBERS = """
+from dataclasses import replace
+from figlang_tasks.scoring.simple_tasks import simple_task
+
+LETTERED = simple_task("numbered", "choice", description="Which one?")
+
+def record(doc, output):
+    lettered = LETTERED.record(doc, output)
+    return {**lettered, "gold": "ABCD".index(doc["answer"]), "predicted": "ABCD".index(output)}
+
+TASK = replace(LETTERED, record=record)
+TASKS = (TASK,)
+METRICS = TASK.metric_list
+"""
+
+
+def test_show_has_the_letter_of_an_answer_that_is_the_number_of_an_option(
+    folder: Path, install: Callable[[str], None]
+) -> None:
+    Path("rows.csv").write_text(TABLES["choice"])
+    done("new-benchmark", "numbered", "--from", "rows.csv")
+    Path("figlang-numbered", "figlang_numbered", "tasks.py").write_text(NUMBERS)
+    install("numbered")
+    Path("answers.jsonl").write_text('{"id": "1", "output": "B"}\n{"id": "2", "output": "B"}\n')
+    done("score", "answers.jsonl", "--task", "numbered", "--model", "m", "-o", "scored")
+    view = json.loads(done("show", "scored", "--json"))
+    answers = [row["answers"][0] for row in view["tasks"][0]["cards"]]
+    assert [answer["predicted"] for answer in answers] == ["B", "B"]
+    assert [answer["right"] for answer in answers] == [False, True]
+
+
+REVERSED = """
+from dataclasses import replace
+from figlang_tasks.scoring import Measure
+from figlang_tasks.scoring.evaluation import Measures
+from figlang_tasks.scoring.simple_tasks import simple_task
+
+ERRORS = Measure(
+    "acc", description="Errors.", source="mine", higher_is_better=False,
+    value_of_record=lambda record: float(record["predicted"] != record["gold"]),
+)
+TASK = simple_task("errors", "choice", description="Which one?")
+TASK = replace(TASK, measures=Measures.of(ERRORS))
+TASKS = (TASK,)
+METRICS = TASK.metric_list
+"""
+
+
+def test_a_metric_that_is_ranked_the_other_way_than_one_of_ours_is_warned_of(
+    folder: Path, install: Callable[[str], None]
+) -> None:
+    Path("rows.csv").write_text(TABLES["choice"])
+    done("new-benchmark", "errors", "--from", "rows.csv")
+    Path("figlang-errors", "figlang_errors", "tasks.py").write_text(REVERSED)
+    install("errors")
+    with captured_warnings() as warnings:
+        assert measures.measure_of("acc").higher_is_better
+    (warning,) = warnings
+    assert "two benchmarks have a metric acc, and its direction or unit differs" in warning
+    assert warning.endswith("rename the one of mine")
 
 
 def test_a_card_shows_letters_and_texts_of_options() -> None:

@@ -22,6 +22,12 @@ BENCHMARK = Benchmark(
     name={name!r}, version="1-0", summary="a test", sources=(Source(name={dataset!r}),)
 )
 """
+UNFINISHED = """
+from figlang_tasks.core.benchmark import Benchmark
+from figlang_tasks.core.hub import Source
+
+BENCHMARK = Benchmark(name="{name}", version={version}, summary="a test", sources=({sources},))
+"""
 TASK_FILE = "task: {name}\ndataset_name: {dataset},split=test\n"
 
 # What is wrong with a package, and what the warning must say: its name, its files (None: left out)
@@ -31,6 +37,34 @@ BROKEN: dict[str, tuple[dict[str, str | None], str]] = {
         {"benchmark.py": "1 / 0"},
         r"its_raising\.benchmark cannot be imported \(ZeroDivisionError: division by zero\): repair"
         r" it, or uninstall dist-raising",
+    ),
+    "exiting": (
+        {"benchmark.py": "raise SystemExit(3)"},
+        r"its_exiting\.benchmark cannot be imported \(SystemExit: 3\): repair it",
+    ),
+    "unversioned": (
+        {
+            "benchmark.py": UNFINISHED.format(
+                name="unversioned", version=None, sources="Source('d')"
+            )
+        },
+        r"its_unversioned\.benchmark: version is None: write it in quotes",
+    ),
+    "sourceless": (
+        {"benchmark.py": UNFINISHED.format(name="sourceless", version="'1-0'", sources="'d'")},
+        r"its_sourceless\.benchmark: sources has 'd': write Source\(name=\.\.\., \.\.\.\)",
+    ),
+    "uncounted": (
+        {
+            "benchmark.py": UNFINISHED.format(
+                name="uncounted", version="'1-0'", sources="Source('d', splits=20)"
+            )
+        },
+        r'its_uncounted\.benchmark: splits is 20: write {"test": 20}, the number of rows',
+    ),
+    "listed": (
+        {"task_yamls/lm_eval/listed_text.yaml": "task: listed_text\ndataset_kwargs: [FLUTE]\n"},
+        r"has a fault \(AttributeError: .*\): repair it, or uninstall dist-listed",
     ),
     "renamed": (
         {"benchmark.py": BENCHMARK.format(name="another", dataset="Another")},
@@ -138,6 +172,7 @@ def test_of_a_package_only_its_declaration_is_imported_and_its_faults_concern_no
     tmp_path: Path,
 ) -> None:
     write_package(tmp_path, "lazy", {"tasks.py": "import nothing_of_this_name"})
+    write_package(tmp_path, "odd", {"tasks.py": "TASKS = (1,)"})
     script = """
 import sys
 from figlang_tasks.core.benchmark import benchmarks, names_with
@@ -148,13 +183,14 @@ from figlang_tasks import FigLangError
 assert definitions()["lazy"].benchmark == "lazy" and "lazy" not in names_with("charts")
 print(sorted(name for name in sys.modules if name.startswith("its_lazy")))
 print(find_measure("f1@60") is not None, find_measure("nothing"))
-try:
-    benchmarks()["lazy"].tasks
-except FigLangError as error:
-    print(error)
+for name in ("lazy", "odd"):
+    try:
+        benchmarks()[name].tasks
+    except FigLangError as error:
+        print(error)
 """
     done = python(script, tmp_path)
-    imported, measures, error = done.stdout.splitlines()
+    imported, measures, error, other_error = done.stdout.splitlines()
     assert imported == "['its_lazy', 'its_lazy.benchmark']"
     assert measures == "True None"
     assert error == (
@@ -162,6 +198,7 @@ except FigLangError as error:
         " 'nothing_of_this_name'): repair it, or uninstall dist-lazy"
     )
     assert done.stderr.count("its_lazy.tasks cannot be imported") == 1
+    assert other_error.endswith("its_odd/tasks.py must define TASKS = (Task(...), ...): define it")
 
 
 # The commands in one process, because each start takes seconds.
