@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     import datasets
 
 
+def split_pattern(split: str) -> str:
+    """The pattern of the Parquet files of a split below the folder of a dataset."""
+    return f"**/{split}-*.parquet"
+
+
 def split_files(name: str, split: str, folder: Path) -> list[Path]:
     """The Parquet files of a split, in order; empty if the folder has none.
 
@@ -27,7 +32,7 @@ def split_files(name: str, split: str, folder: Path) -> list[Path]:
     Raises:
         DataError: some of the files are missing.
     """
-    files = sorted(folder.glob(f"**/{split}-*.parquet"))
+    files = sorted(folder.glob(split_pattern(split)))
     expected_count = count_of_parts(files)
     if expected_count > len(files):
         raise DataError(

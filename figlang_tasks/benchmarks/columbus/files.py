@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from figlang_tasks.benchmarks.columbus.rows import EXTRACTED_FILES, PUBLISHED_OUTPUTS
+from figlang_tasks.benchmarks.columbus import rows
 from figlang_tasks.core.request import Request
 
 
@@ -12,9 +12,9 @@ def needed_files(request: Request) -> tuple[str, ...]:
     Rows and pictures have other names on the hub than in the archive of the authors.
     """
     patterns: tuple[str, ...] = (
-        "metadata.jsonl|benchmark.json",
-        "images/*.png|results/benchmark/images/*.png",
+        f"{rows.HUB_TABLE}|{rows.ARCHIVE_TABLE}",
+        f"{rows.HUB_PICTURES}/*.png|{rows.ARCHIVE_PICTURES}/*.png",
     )
     if "graph" in request or request["order"] == "published":
-        patterns += (f"{PUBLISHED_OUTPUTS}|{EXTRACTED_FILES[0]}",)
+        patterns += (f"{rows.PUBLISHED_OUTPUTS}|{rows.EXTRACTED_FILES[0]}",)
     return patterns

@@ -33,6 +33,18 @@ ORDERS = ("benchmark", "published")
 DESCRIPTION_COLUMNS = {"nodes": "nodes", "graph": "nodes_and_edges"}
 """The column with the description of a rebus, by the prompt that shows it (prompts 3 and 4)."""
 
+ARCHIVE_TABLE = "benchmark.json"
+"""The rows in an archive of the authors' repository."""
+
+HUB_TABLE = "metadata.jsonl"
+"""The rows in the files of the hub."""
+
+ARCHIVE_PICTURES = "results/benchmark/images"
+"""The folder of the pictures in an archive."""
+
+HUB_PICTURES = "images"
+"""The folder of the pictures in the files of the hub."""
+
 PUBLISHED_OUTPUTS = "results/analysis/results/prompt_3/blip-2_flan-t5-xxl_prompt_3.json"
 """The file of the archive with the order of options of the published runs, and descriptions."""
 
@@ -84,7 +96,7 @@ class PublishedQuestion(TypedDict):
 
 def find_release() -> hub.Snapshot:
     """The folder of the release: on this machine, else downloaded from the hub."""
-    return hub.snapshot(source_of(NAME), ["metadata.jsonl", "images/*"])
+    return hub.snapshot(source_of(NAME), [HUB_TABLE, f"{HUB_PICTURES}/*"])
 
 
 @hub.cached(maxsize=1)
@@ -166,16 +178,16 @@ def read_release(folder: Path) -> tuple[list[Puzzle], list[str]]:
     """The valid rows of a release, sorted by id, and a message for each fault of the others.
 
     Args:
-        folder: an archive of the authors' repository, unpacked (``benchmark.json``), or the hub's
-            files (``metadata.jsonl``).
+        folder: an archive of the authors' repository, unpacked (`ARCHIVE_TABLE`), or the hub's
+            files (`HUB_TABLE`).
     """
     rows: list[tuple[str, object]] = []  # the location of each, and its cells
-    table = folder / "benchmark.json"
+    table = folder / ARCHIVE_TABLE
     if table.exists():
         for number, row in enumerate(_read_json(table), start=1):
             rows.append((f"{table}, row {number}", row))
     else:
-        table = folder / "metadata.jsonl"
+        table = folder / HUB_TABLE
         rows.extend(row_files.read_rows(table))
     pictures = _picture_folder(folder)
     is_v1 = RELEASES.get(len(rows)) == "v1"
@@ -197,8 +209,8 @@ def read_release(folder: Path) -> tuple[list[Puzzle], list[str]]:
 
 def _picture_folder(folder: Path) -> Path:
     """The folder with the pictures of a release."""
-    folder_of_archive = folder / "results" / "benchmark" / "images"
-    return folder_of_archive if folder_of_archive.is_dir() else folder / "images"
+    folder_of_archive = folder / ARCHIVE_PICTURES
+    return folder_of_archive if folder_of_archive.is_dir() else folder / HUB_PICTURES
 
 
 def _read_json(path: Path) -> Any:

@@ -28,6 +28,9 @@ REPORT_GROUPS = ("sarcasm", "simile", "metaphor", "idiom", "creative_paraphrase"
 PARAPHRASE_AND_SARCASM = "paraphrase_sarcasm"
 """The scope of the paper's "Paraphrase + Sarcasm" (Table 1)."""
 
+JSON_LINES = "**/*train*.jsonl"
+"""The pattern of the JSON lines file that may stand in place of the Parquet files."""
+
 COLUMNS = ("id", "premise", "hypothesis", "label", "explanation", "type")
 
 # The types by their released names in lower case, without blanks: "creativeparaphrase".
@@ -151,7 +154,7 @@ def _read_train_split(source: hub.Source, folder: Path) -> tuple[str, Iterable[t
         rows = ((f"{location}, row {index}", row) for index, row in enumerate(table))
         return location, rows
 
-    json_files = sorted(folder.glob("**/*train*.jsonl"))
+    json_files = sorted(folder.glob(JSON_LINES))
     if len(json_files) != 1:
         page = source.page if source.repository else ""
         names = ", ".join(path.name for path in json_files) or "none"

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 TEXT_COLUMNS = ("claim", "label", "explanation", "phenomenon", "source_dataset")
 """The text columns of the release; it has `image` too."""
 
+USER_SUFFIXES = (".csv", ".jsonl")
+"""The suffixes that a file of the user may have, the first one preferred."""
+
 USER_COLUMNS = ("id", "image", "claim", "label", "explanation")
 """The columns that a file of the user must have."""
 
@@ -118,7 +121,7 @@ def find_user_file(dataset: str, split: str) -> Path | None:
     folder = hub.local_folder(source_of(dataset))
     if folder is None:
         return None
-    for suffix in (".csv", ".jsonl"):
+    for suffix in USER_SUFFIXES:
         path = folder / f"{split}{suffix}"
         if path.exists():
             return path
