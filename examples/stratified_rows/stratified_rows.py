@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Hashable
-from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from figlang_tasks.core.benchmark import process_docs
@@ -25,17 +24,11 @@ SEED = 57
 Document = dict[str, Any]
 
 
-# With `wraps`, figlang_tasks knows these functions for its own `process_docs`, and so the tasks for
-# its own: only then does it check them before a run and complete their results.
-
-
-@wraps(process_docs)
 def flute(stub: datasets.Dataset) -> datasets.Dataset:
     """FLUTE's documents, stratified by figure type and label."""
     return _in_stratified_order(process_docs(stub), _flute_stratum)
 
 
-@wraps(process_docs)
 def columbus(stub: datasets.Dataset) -> datasets.Dataset:
     """COLUMBUS's documents, stratified by kind of rebus and by whether both kinds have it."""
     return _in_stratified_order(process_docs(stub), _columbus_stratum)

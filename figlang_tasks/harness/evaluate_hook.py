@@ -35,7 +35,7 @@ def prepare_and_evaluate(original: Original, arguments: Arguments) -> Results | 
     our_tasks: dict[str, HarnessTask] = {}
     other_tasks: dict[str, HarnessTask] = {}
     for name, task in tasks_of(arguments["task_dict"]):
-        if is_ours(task.config.process_docs):
+        if is_ours(task.config.process_docs, task.config.process_results):
             our_tasks[name] = task
         else:
             other_tasks[name] = task

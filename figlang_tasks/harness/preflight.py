@@ -94,7 +94,7 @@ def preflight(
     raise_faults(unknown_task_faults(manager, names))
     our_configs: list[TaskConfig] = []
     for config in leaf_configs(manager, names):
-        if is_ours(config.get("process_docs")):
+        if is_ours(config.get("process_docs"), config.get("process_results")):
             our_configs.append(config)
     if not our_configs:
         return CheckedTasks(our_configs, {})

@@ -41,12 +41,19 @@ def initialize_tasks(original: Original, arguments: Arguments) -> TaskIndex:
     return {**our_index, **index}
 
 
-def is_ours(process_docs: object) -> bool:
-    """Whether a task is ours, by the function that makes its documents; None for a task without.
+def is_ours(process_docs: object, process_results: object) -> bool:
+    """Whether a task is ours, by what makes its documents or judges its answers.
 
-    Task files of users that include ours have the same function, so they are ours too.
+    Task files of users that include ours have these functions, so they are ours too, also with one
+    function of the user's own (to leave out rows, say).
+
+    Args:
+        process_docs, process_results: the functions that its task file names; None for one that it
+            does not name.
     """
-    return getattr(process_docs, "__module__", "").startswith("figlang_tasks.")
+    functions = (process_docs, process_results)
+    modules = [getattr(function, "__module__", None) or "" for function in functions]
+    return any(module.startswith("figlang_tasks.") for module in modules)
 
 
 def leaf_configs(manager: TaskManager, names: Iterable[object]) -> list[dict[str, Any]]:

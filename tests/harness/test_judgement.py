@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from demo_runs import estimates, evaluate, task_manager
 from lmms_eval.evaluator import evaluate as evaluate_tasks
 from lmms_eval.tasks import get_task_dict
 
+from figlang_tasks.core import task_files
 from figlang_tasks.models.baselines import Majority, Random
 
 TASKS = ("figlang_mini", "figlang_mini_irfl_detect_idiom", "figlang_mini_irfl_retrieve_metaphor")
@@ -42,3 +44,18 @@ def test_a_task_that_is_evaluated_again_has_numbers_of_its_own_and_its_own_metho
         choices_by_model.append([record["chosen"] for record in records(results, task)])
     assert choices_by_model[0] != choices_by_model[1]
     assert (tasks[task].process_results, tasks[task].aggregation) == methods
+
+
+def test_a_task_with_rows_chosen_by_the_user_has_values(tmp_path: Path) -> None:
+    """Its function makes the documents; ours still judges their answers."""
+    (tmp_path / "first_rows.py").write_text(
+        "from figlang_tasks.core.benchmark import process_docs\n\n\n"
+        "def first_rows(stub):\n    return process_docs(stub).select(range(5))\n"
+    )
+    task_file = task_files.files("lmms_eval")["figlang_mini_flute"]
+    (tmp_path / "mine.yaml").write_text(
+        f"include: {task_file}\ntask: mine\nprocess_docs: !function first_rows.first_rows\n"
+    )
+    results = evaluate("mine", "figlang_majority", include_path=str(tmp_path))
+    measures = results["configs"]["mine"]["metadata"]["measures"]
+    assert measures["values"]["acc"]["all"]["rows"] == 5
