@@ -90,7 +90,7 @@ class ComparedTask:
             if comparable.left_out:
                 notes.append(comparable.left_out)
             if not notes:
-                notes.append(f"published: nothing for {', '.join(self._metrics)} of {self.name}")
+                notes.append(self._nothing_published_note())
         scorers = [run.task_run.signature or run.task_run.scorer for run in self.runs]
         for scorer in dict.fromkeys(scorers):
             if scorer:
@@ -150,6 +150,21 @@ class ComparedTask:
         """The metrics of the table whose published figures are comparable with all of the runs."""
         conditions = [compared.task_run.conditions for compared in self.runs]
         return published.comparable_metrics(self.name, self._metrics, conditions)
+
+    def _nothing_published_note(self) -> str:
+        """That no metric of the table was published, and in which scopes some of them were."""
+        note = f"published: nothing for {', '.join(self._metrics)} of {self.name}"
+        measure_names = {measures.measure_of(metric).name for metric in self._metrics}
+        scoped_metrics: list[str] = []
+        for figure in published.figures_of_task(self.name):
+            if measures.measure_of(figure.metric).name in measure_names:
+                scoped_metrics.append(figure.metric)
+        conditions = [compared.task_run.conditions for compared in self.runs]
+        comparable = published.comparable_metrics(self.name, scoped_metrics, conditions)
+        if comparable.left_out:
+            return comparable.left_out
+        options = " ".join(f"--metric {metric}" for metric in comparable.names)
+        return f"{note}, but there are figures for {options}" if options else note
 
     @cached_property
     def _repeats(self) -> Counter[str]:

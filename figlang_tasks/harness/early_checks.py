@@ -16,15 +16,20 @@ from pathlib import Path
 
 from figlang_tasks import models
 from figlang_tasks.core import hub, redaction, task_files
-from figlang_tasks.core.benchmark import parse_request, source_of
+from figlang_tasks.core.benchmark import benchmarks, of_dataset, parse_request, source_of
 from figlang_tasks.core.errors import DataError, FigLangError
+from figlang_tasks.core.needed_files import missing_files
+from figlang_tasks.core.request import Request
 from figlang_tasks.core.task_files import ALL_TASKS
-from figlang_tasks.core.text import did_you_mean
+from figlang_tasks.core.text import did_you_mean, listing
 from figlang_tasks.harness import command_checks, installed
 from figlang_tasks.harness.command_line import LISTS, Command, read_commands
 from figlang_tasks.harness.faults import Fault, raise_faults
 from figlang_tasks.models import arguments as model_arguments
 from figlang_tasks.models.signatures import Signature, read_signature
+
+_MOST_FILES = 4
+"""How many missing files a message names."""
 
 
 def check_command_line(arguments: Sequence[str]) -> None:
@@ -64,7 +69,7 @@ def check_options(options: argparse.Namespace) -> None:
 
 
 def check_task_names(command: Command) -> Iterator[Fault]:
-    """Faults if no task is named, or one whose name is almost that of one of ours.
+    """Faults if no task is named, a benchmark, or a name that is almost that of a task of ours.
 
     No task of the harness has such a name. Whether other names exist, only the harness knows.
     """
@@ -77,7 +82,9 @@ def check_task_names(command: Command) -> Iterator[Fault]:
         # The harness also takes patterns, and the paths of task files.
         if name in our_tasks or "*" in name or Path(name).exists():
             continue
-        if difflib.get_close_matches(name, our_tasks, cutoff=0.8):
+        if name in benchmarks():
+            yield Fault(f"{name} is a benchmark, no task: `figlang tasks {name}` lists its tasks")
+        elif difflib.get_close_matches(name, our_tasks, cutoff=0.8):
             yield Fault(f"no task {name!r}{did_you_mean(name, our_tasks)}. {ALL_TASKS}")
 
 
@@ -102,12 +109,36 @@ def check_data(command: Command) -> Iterator[Fault]:
     """Faults of our tasks whose data is not on this machine, where no hub could have it."""
     if command.sets_environment:
         return
+    tasks_by_request: dict[Request, list[str]] = {}
     for config in command.our_tasks:
         try:
             _, request = parse_request(config.get("dataset_name"))
             hub.check_without_hub(source_of(request.dataset))
+            tasks_by_request.setdefault(request, []).append(config["task"])
         except DataError as error:
             yield Fault(str(error), (config["task"],), is_of_data=True)
+    yield from _faults_of_folders(tasks_by_request)
+
+
+def _faults_of_folders(tasks_by_request: Mapping[Request, Sequence[str]]) -> Iterator[Fault]:
+    """A fault for each dataset whose folder in ``FIGLANG_DATA_DIR`` lacks files of some tasks."""
+    datasets = dict.fromkeys(request.dataset for request in tasks_by_request)
+    for dataset in datasets:
+        source = source_of(dataset)
+        folder = hub.local_folder(source)
+        if folder is None:
+            continue
+        requests = [request for request in tasks_by_request if request.dataset == dataset]
+        files: dict[str, None] = {}  # each once, in the order of the tasks
+        tasks: list[str] = []
+        for request, missing in missing_files(source, folder, requests).items():
+            if missing:
+                files.update(dict.fromkeys(missing))
+                tasks += tasks_by_request[request]
+        if files:
+            remedy = f"`figlang data check {of_dataset(dataset).name}` says more"
+            message = f"{folder} has no {listing(files, _MOST_FILES)}: {remedy}"
+            yield Fault(message, tuple(tasks), is_of_data=True)
 
 
 # --- the model ---

@@ -75,8 +75,9 @@ def check_known_metrics(metrics: Iterable[str], shared_tasks: Iterable[RunsByNam
         if metric not in known_names:
             hint = did_you_mean(metric, known_names)
             commands = [f"`figlang tasks {name} --metrics`" for name in sorted(benchmarks)]
+            verb = "lists" if len(commands) == 1 else "list"
             raise ComparisonError(
-                f"no metric {metric!r} in these runs{hint}; {' and '.join(commands)} lists all"
+                f"no metric {metric!r} in these runs{hint}; {' and '.join(commands)} {verb} all"
             )
 
 

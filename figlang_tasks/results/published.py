@@ -265,7 +265,7 @@ def _why_other_release(
 
 
 def _why_other_rows(runs: Iterable[RunConditions], rows_of_figures: int | str | None) -> str:
-    """Why a run has other rows than the figures: ``of 76 released rows, a run has 8 rows ...``.
+    """Why a run has other rows than the figures: ``for 76 released rows; a run has 8 rows ...``.
 
     "" if all runs have the rows of the figures.
 
@@ -279,7 +279,7 @@ def _why_other_rows(runs: Iterable[RunConditions], rows_of_figures: int | str | 
         has_rows_of_figures = rows_of_figures is None or run.rows == rows_of_figures
         if has_rows_of_figures and not run.has_user_rows and run.partial is None:
             continue
-        return f"of {rows_of_figures or 'all'} released rows, a run has {_rows_text(run)}"
+        return f"for {rows_of_figures or 'all'} released rows; a run has {_rows_text(run)}"
     return ""
 
 

@@ -147,8 +147,8 @@ def preflight(
                 f" ({SCORER_VARIABLE}={OFF}) and add them afterwards: figlang score SAMPLES.jsonl"
             ) from error
         logger.warning(
-            "figlang_tasks: explanations will not be scored unless you correct this before the run"
-            f" ends: {error}"
+            f"figlang_tasks: explanations will not be scored: {error}. Answers are kept;"
+            " `figlang score` can add scores later"
         )
 
 

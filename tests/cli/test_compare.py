@@ -197,6 +197,40 @@ def test_the_papers_rows_stand_beside_the_runs(tmp_path: Path) -> None:
     assert "ALBEF, zero-shot (published, Table 2) &  & 46.67 &  \\\\\n" in latex
 
 
+def test_figures_that_were_published_for_scopes_alone_are_named_with_their_options(
+    tmp_path: Path,
+) -> None:
+    """COLUMBUS has figures of 638 puzzles with text and of 370 with icons, in its first release."""
+    folders = []
+    for name, answer in (("a", "A"), ("b", "B")):
+        lines = []
+        for row in range(1008):
+            record = {
+                "task": "columbus",
+                "request": "COLUMBUS,order=benchmark",
+                "id": str(row),
+                "data": "COLUMBUS/v1@local:0123456789ab",
+                "unit": str(row),
+                "kind": "text" if row < 638 else "icon",
+                "overlap": False,
+                "gold": "A",
+                "predicted": answer,
+                "predicted_official": answer,
+                "status": "read",
+                "rule": "alone",
+                "scores": None,
+            }
+            lines.append(json.dumps({"doc_id": row, "sample": record}))
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "x_samples_columbus.jsonl").write_text("\n".join(lines))
+        folders.append(tmp_path / name)
+    options = "--metric acc_official_text --metric acc_official_icon"
+    output = compare(*folders, "--paper", "--resamples", 100).stdout
+    assert f"columbus, but there are figures for {options}\n" in output
+    output = compare(*folders, "--paper", "--resamples", 100, *options.split()).stdout
+    assert ["GPT-4o (published, Table 2)", "", "81.4", "84.9"] in cells(output)
+
+
 def test_warnings_stand_above_and_values_that_the_samples_contradict_are_not_shown(
     both: tuple[str, str], tmp_path: Path
 ) -> None:

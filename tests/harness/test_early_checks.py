@@ -38,6 +38,10 @@ MISTAKES = {
         "no task 'irfl_mtch' (did you mean `irfl_match`",
     ],
     "--model figlang_random": ["name a task with --tasks NAME"],
+    "--tasks irfl,nycc --model figlang_random": [
+        "irfl is a benchmark, no task: `figlang tasks irfl` lists its tasks",
+        "nycc is a benchmark, no task: `figlang tasks nycc` lists its tasks",
+    ],
     MINI: ["name a model class with --model NAME"],
     f"{MINI} --model figlang_vml": ["no model class 'figlang_vml' (did you mean `figlang_vlm`"],
     f"{MINI} --model openai_compatble": ["no model class 'openai_compatble' (did you mean `openai"],
@@ -209,6 +213,26 @@ def test_what_may_be_right_is_left_to_the_harness(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     check_command_line(options.split())
+
+
+def test_a_folder_of_data_without_some_files_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such a run once imported everything for half a minute, and then named one file."""
+    folder = tmp_path / "IRFL"
+    folder.mkdir()
+    (folder / "idiom_detection_task.csv").touch()
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
+    options = "--model figlang_random --tasks irfl_detect_idiom,irfl_detect_simile,flute".split()
+    with pytest.raises(FigLangError) as refusal:
+        check_command_line(options)
+    message = (
+        f"{folder} has no IRFL_images.zip, simile_detection_task.csv: `figlang data check irfl`"
+    )
+    assert f"tasks irfl_detect_idiom, irfl_detect_simile: {message}" in str(refusal.value)
+    for name in ("IRFL_images.zip", "simile_detection_task.csv"):
+        (folder / name).touch()
+    check_command_line([*options[:3], "irfl_detect_idiom,irfl_detect_simile"])
 
 
 def test_the_model_classes_of_another_package_are_unknown(

@@ -241,7 +241,7 @@ def test_what_papers_published_stands_below() -> None:
     assert "Published, not measured here: " in vflute.note
     assert "arXiv 2405.01474" in vflute.note
     reason = (
-        r"irfl_detect_idiom: published figures are left out: they are of 200 released rows, a run"
+        r"irfl_detect_idiom: published figures are left out: they are for 200 released rows; a run"
         r" has 12 rows"
     )
     notes = [table.note for table in section.tables]

@@ -126,7 +126,7 @@ USER_ROWS = RunConditions(723, has_user_rows=True)
             ["f1@0"],
             [USER_ROWS],
             [],
-            "of 723 released rows, a run has 723 rows of your own",
+            "for 723 released rows; a run has 723 rows of your own",
         ),
         (
             "vflute",

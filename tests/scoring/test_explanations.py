@@ -274,7 +274,8 @@ def test_weights_out_of_reach_cost_no_output_and_are_told_once(
     assert metric_names(results) == OF_LABELS
     about_scores = "figlang_tasks: explanations"
     before, after = [message for message in warnings_of_loguru if about_scores in message]
-    assert "will not be scored unless you correct this" in before
+    assert "explanations will not be scored: " in before
+    assert "Answers are kept; `figlang score` can add scores later" in before
     assert "figlang score SAMPLES.jsonl --scorer vflute25" in after
     assert "f1@53, f1@60, explanation_score" in after
     assert str(tmp_path) in after

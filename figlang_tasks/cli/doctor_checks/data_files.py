@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from figlang_tasks.cli.tasks import definitions
-from figlang_tasks.core.benchmark import of_dataset
 from figlang_tasks.core.hub import Source
-from figlang_tasks.core.parquet_files import count_of_parts
+from figlang_tasks.core.needed_files import missing_files
 from figlang_tasks.core.request import Request
 from figlang_tasks.core.text import listing
 
@@ -71,32 +70,10 @@ def find_missing_files(source: Source, folder: Path, requests: Sequence[Request]
         folder: where its files should be.
         requests: those of the tasks on this dataset; empty if it has no task of its own.
     """
-    files_module = of_dataset(source.name).module("files")
-    if files_module is None:
-        return MissingFiles([], 0, len(requests))
-    has_file: dict[str, bool] = {}  # by pattern, as many tasks need the same files
-    tasks_without = 0
-    for request in requests or [Request.of(source.name)]:
-        patterns = files_module.needed_files(request)
-        for pattern in patterns:
-            if pattern not in has_file:
-                has_file[pattern] = _has_match(folder, pattern)
-        if not all(has_file[pattern] for pattern in patterns):
-            tasks_without += 1
-    missing = [pattern.replace("|", " or ") for pattern, has in has_file.items() if not has]
-    return MissingFiles(missing, tasks_without if requests else 0, len(requests))
-
-
-def _has_match(folder: Path, patterns: str) -> bool:
-    """Whether a folder has a file that matches one of some patterns, and all files of a split.
-
-    Args:
-        folder: the folder.
-        patterns: separated by ``|``: ``test.csv|**/test-*.parquet``.
-    """
-    for pattern in patterns.split("|"):
-        # A file in the hub's cache is a link, whose file may be gone.
-        files = [path for path in folder.glob(pattern) if path.is_file()]
-        if files and len(files) >= count_of_parts(files):
-            return True
-    return False
+    missing_by_request = missing_files(source, folder, requests or [Request.of(source.name)])
+    files: dict[str, None] = {}  # each once, in the order of the requests
+    for missing in missing_by_request.values():
+        files.update(dict.fromkeys(missing))
+    # Several tasks may have the same request.
+    requests_without = [request for request in requests if missing_by_request[request]]
+    return MissingFiles(list(files), len(requests_without), len(requests))

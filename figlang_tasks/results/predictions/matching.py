@@ -346,7 +346,7 @@ def _matching(
             f" {'; '.join(examples)}. Leave one of each; several answers to a row count as repeats"
             " only if every row has as many"
         )
-    if counts != {1} and _are_equal(predictions_by_index.values()):
+    if counts != {1} and _are_copies(predictions_by_index.values()):
         raise RunError(
             f"{file.path}: each row has {counts.pop()} predictions, and those of each row are all"
             " equal: was the file written twice? Leave one of each"
@@ -370,9 +370,14 @@ def _matching(
     return Matching(key.name, answers, answers_per_row=counts.pop(), missing=len(missing_ids))
 
 
-def _are_equal(predictions_of_rows: Iterable[Sequence[Prediction]]) -> bool:
-    """Whether the predictions of each row are all the same answer."""
+def _are_copies(predictions_of_rows: Iterable[Sequence[Prediction]]) -> bool:
+    """Whether the predictions of each row are the same answer in several places of the file.
+
+    A harness writes the answers of ``--repeats`` into one line. They may well be equal.
+    """
     for predictions in predictions_of_rows:
+        if len({prediction.location for prediction in predictions}) == 1:
+            return False
         first = _content(predictions[0])
         if any(_content(prediction) != first for prediction in predictions):
             return False

@@ -112,7 +112,7 @@ def test_a_run_says_whose_rows_it_has_and_no_published_figure_is_with_it(
     summary = summary_table(results)
     assert "| mini_humor " in summary
     assert "Random Baseline" not in summary
-    assert "published figures are left out: they are of 723 released rows" in summary
+    assert "published figures are left out: they are for 723 released rows" in summary
     check_run_of_user_rows(runs.read(str(tmp_path / "out")))
 
 

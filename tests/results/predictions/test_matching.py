@@ -205,6 +205,20 @@ def test_a_file_given_twice_is_no_file_of_repeats() -> None:
     assert "each row has 2 predictions, and those of each row are all equal" in message
 
 
+def test_equal_answers_of_one_line_are_repeats() -> None:
+    """A run with ``--repeats`` and beams once could not be scored, as ``lmms_eval`` had advised."""
+    task_file = TaskFile.read(FLUTE)
+    predictions: list[Prediction] = []
+    for row in range(len(task_file.documents)):
+        prediction = Prediction(location=f"line {row + 1}", row_number=row, output="Entails.")
+        predictions += [prediction, prediction]
+    file = PredictionFile(
+        path=Path("a.jsonl"), form="samples", content="words", predictions=predictions
+    )
+    matching = match(file, task_file.documents, task_name=FLUTE)
+    assert matching.answers_per_row == 2
+
+
 def predictions_with_prompts(prompts: Sequence[str]) -> PredictionFile:
     """Answers to the rows of FLUTE by number, with these prompts."""
     predictions: list[Prediction] = []
