@@ -57,7 +57,7 @@ def test_the_commands_of_the_page(folder: Path) -> None:
     shell(folder, "".join(shell_scripts), ROOT)
     expected = values(folder / "results/demo")
     assert values(folder / "results/demo_outputs") == pytest.approx(expected, abs=1e-5)
-    assert values(folder / "results/demo_scored") == pytest.approx(expected, abs=1e-5)
+    assert not (folder / "results/demo_scored").exists(), "the demo run has its scores"
 
     # A table with the line of the page for each of the prompts.
     lines: list[str] = []

@@ -272,7 +272,7 @@ def test_missing_data_is_one_message_and_status_1(tmp_path: Path) -> None:
     done = warm.run(command, cwd=tmp_path, env=os.environ | {"FIGLANG_DATA_DIR": str(tmp_path)})
     assert done.returncode == 1, done.stderr[-3000:]
     assert "Traceback" not in done.stdout + done.stderr
-    message = "figlang_tasks: task vflute: V-FLUTE: no file test-*.parquet for split 'test'"
+    message = f"figlang_tasks: task vflute: {tmp_path / 'V-FLUTE'} has no test.csv or test.jsonl or"
     assert sum(line.startswith(message) for line in done.stderr.splitlines()) == 1
 
 
