@@ -198,7 +198,7 @@ def table(figures: Figures) -> str:
     for task, comparison in COMPARISONS.items():
         runs = {run["model"]: run for run in figures["runs"] if run["task"] == task}
         scores = [f"`{task}`, {runs[CHANCE_MODELS[0]]['metric']}"]
-        remarks = ["answers read; CPU time"]
+        remarks = ["rows; answers read; CPU time"]
         for model in MODELS:
             run = runs.get(model)
             if run is None:
@@ -206,18 +206,21 @@ def table(figures: Figures) -> str:
                 remarks.append(NOT_RUN)
                 continue
             scores.append(score_text(run))
-            remarks.append(f"{percent(run['read'])} %; {minutes_text(run)}")
+            remarks.append(remark_text(run))
         scores.append(", ".join(percent(runs[model]["value"]) for model in CHANCE_MODELS))
         scores.append(published_text(task, comparison, figures["published"]))
         lines.append(f"| {' | '.join(scores)} |\n")
-        lines.append(f"| {' | '.join(remarks)} | | |\n")
+        remarks.append(str(runs[CHANCE_MODELS[0]]["rows"]))
+        lines.append(f"| {' | '.join(remarks)} | |\n")
     return HEAD + "".join(lines)
 
 
-def minutes_text(run: Figure) -> str:
-    """The CPU time of a run in minutes, which models of `MODELS` have."""
-    assert run["cpu_seconds"] is not None, run["model"]
-    return f"{run['cpu_seconds'] / 60:.0f} min"
+def remark_text(run: Figure) -> str:
+    """How a score came about: ``300; 78.3 %; 11 min``; without the time if nobody measured it."""
+    parts = [str(run["rows"]), f"{percent(run['read'])} %"]
+    if run["cpu_seconds"] is not None:
+        parts.append(f"{run['cpu_seconds'] / 60:.0f} min")
+    return "; ".join(parts)
 
 
 def score_text(run: Figure) -> str:
