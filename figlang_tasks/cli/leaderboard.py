@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from figlang_tasks.cli import say, saying_new_folder, warn
+from figlang_tasks.cli.options import FolderOfRuns
 from figlang_tasks.core.errors import FigLangError, RunError
 from figlang_tasks.core.text import listing, printable
 
@@ -35,15 +36,7 @@ class _ReadRuns(NamedTuple):
 
 
 def leaderboard(
-    folder: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FOLDER",
-            help="Runs are looked for in it and below.",
-            exists=True,
-            file_okay=False,
-        ),
-    ],
+    folder: FolderOfRuns,
     output: Annotated[
         Path | None,
         typer.Option(

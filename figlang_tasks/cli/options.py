@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
 import typer
@@ -20,6 +21,15 @@ Runs: TypeAlias = Annotated[
         metavar="[NAME=]RUN",
         help="Folders, results files or samples files of runs. NAME replaces the model's name.",
         show_default=False,
+    ),
+]
+FolderOfRuns: TypeAlias = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FOLDER",
+        help="Runs are looked for in it and below.",
+        exists=True,
+        file_okay=False,
     ),
 ]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.")]

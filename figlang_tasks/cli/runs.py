@@ -6,12 +6,12 @@ import shlex
 from collections.abc import Iterator
 from math import isfinite
 from pathlib import Path
-from typing import Annotated, TypedDict
+from typing import TypedDict
 
 import typer
 
 from figlang_tasks.cli import say, say_json, warn
-from figlang_tasks.cli.options import AsJson
+from figlang_tasks.cli.options import AsJson, FolderOfRuns
 from figlang_tasks.core.errors import RunError
 from figlang_tasks.core.text import markdown_table
 from figlang_tasks.report.run_warnings import contradiction_warning
@@ -51,15 +51,7 @@ _HEAD = ("run", "model", "task", "metric", "value", "rows", "date (UTC)", "compl
 
 
 def runs(
-    folder: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FOLDER",
-            help="Runs are looked for in it and below.",
-            exists=True,
-            file_okay=False,
-        ),
-    ],
+    folder: FolderOfRuns,
     as_json: AsJson = False,
 ) -> None:
     """List the runs below a folder, with their main metrics.

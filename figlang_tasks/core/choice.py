@@ -23,6 +23,11 @@ def yes_or_no(record: Record, document: RowIfKnown) -> Mapping[str, str]:
     return YES_OR_NO
 
 
+def predicted_label(record: Record, label: str) -> Mapping[str, str]:
+    """The fields of a record whose ``predicted`` is the chosen label itself."""
+    return {"predicted": label}
+
+
 def whole_output(output: str) -> str:
     """The output, unchanged: all of it is the answer."""
     return output

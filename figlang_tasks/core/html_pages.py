@@ -6,7 +6,24 @@ import base64
 import hashlib
 from pathlib import Path
 
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
 _STYLE_FILE = Path(__file__).resolve().parent / "page_style.css"
+
+
+def page_environment(folder: Path) -> Environment:
+    """A Jinja environment for the templates of a page, which escapes every text.
+
+    Args:
+        folder: of the templates.
+    """
+    return Environment(
+        loader=FileSystemLoader(folder),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
 
 
 def shared_style() -> str:

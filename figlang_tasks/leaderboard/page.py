@@ -11,10 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
-from figlang_tasks.core.html_pages import content_security_policy, shared_style
+from figlang_tasks.core.html_pages import (
+    content_security_policy,
+    page_environment,
+    shared_style,
+)
 from figlang_tasks.leaderboard.board import Leaderboard, RunFacts
 from figlang_tasks.leaderboard.task_board import (
     PublishedResult,
@@ -298,14 +302,8 @@ def _scorer_names(tables: Iterable[TaskTable]) -> set[str]:
 
 
 def _environment() -> Environment:
-    """The Jinja environment of the page, which escapes every text."""
-    environment = Environment(
-        loader=FileSystemLoader(_FOLDER),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    """The Jinja environment of the page, with its filters."""
+    environment = page_environment(_FOLDER)
     environment.filters["parameters"] = parameters_text
     environment.filters["scorer_name"] = scorer_name
     return environment

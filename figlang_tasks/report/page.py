@@ -17,12 +17,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
 import figlang_tasks
 from figlang_tasks.core.card import Card
-from figlang_tasks.core.html_pages import content_security_policy, shared_style
+from figlang_tasks.core.html_pages import (
+    content_security_policy,
+    page_environment,
+    shared_style,
+)
 from figlang_tasks.core.redaction import redacted
 from figlang_tasks.core.text import without_paths
 from figlang_tasks.report import gallery
@@ -188,14 +192,8 @@ def _none_for_constant(constant: str) -> None:
 
 
 def _environment() -> Environment:
-    """The Jinja environment of the page, which escapes every text."""
-    environment = Environment(
-        loader=FileSystemLoader(_FOLDER),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    """The Jinja environment of the page, with its filters."""
+    environment = page_environment(_FOLDER)
     environment.filters["data_url"] = _data_url
     environment.filters["html"] = _table_html
     # The filter tojson writes no blanks: the cards are most of the page.

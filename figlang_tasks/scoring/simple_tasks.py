@@ -18,7 +18,7 @@ from figlang_tasks.answers.verdict import Read, find_answer
 from figlang_tasks.answers.yes_no import yes_no
 from figlang_tasks.core import images
 from figlang_tasks.core.benchmark import parse_request
-from figlang_tasks.core.choice import YES_OR_NO, Choice
+from figlang_tasks.core.choice import YES_OR_NO, Choice, predicted_label
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.prompting import render
@@ -239,15 +239,10 @@ def _options_of_row(record: Record, document: RowIfKnown) -> Mapping[str, str]:
     return options_by_letter(document or {}) or YES_OR_NO
 
 
-def _fields_of_choice(record: Record, label: str) -> Mapping[str, object]:
-    """The fields that a record has if the model chose this label."""
-    return {"predicted": label}
-
-
 _CHOICE = Choice(
     "What is the answer to the question?",
     options=_options_of_row,
-    fields=_fields_of_choice,
+    fields=predicted_label,
     needs_document=True,
 )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from figlang_tasks.benchmarks.columbus.tasks import options_by_letter
-from figlang_tasks.core.choice import Choice
+from figlang_tasks.core.choice import Choice, predicted_label
 from figlang_tasks.core.record import Record, RowIfKnown
 
 
@@ -24,14 +24,9 @@ def _phrases(record: Record, document: RowIfKnown) -> Mapping[str, str]:
     return options_by_letter(document or {})
 
 
-def _fields_of_choice(record: Record, letter: str) -> Mapping[str, str]:
-    """The fields that a record has if the model chose this letter."""
-    return {"predicted": letter}
-
-
 PHRASES = Choice(
     "Which word or phrase does the rebus convey?",
     options=_phrases,
-    fields=_fields_of_choice,
+    fields=predicted_label,
     needs_document=True,
 )

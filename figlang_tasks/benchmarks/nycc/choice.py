@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from figlang_tasks.benchmarks.nycc import tasks
-from figlang_tasks.core.choice import Choice
+from figlang_tasks.core.choice import Choice, predicted_label
 from figlang_tasks.core.record import Record, RowIfKnown
 
 _LETTERS = "ABCDE"
@@ -26,21 +26,16 @@ def _captions(record: Record, document: RowIfKnown) -> Mapping[str, str]:
     return dict(zip(_LETTERS, document["captions"], strict=False))
 
 
-def _fields_of_choice(record: Record, letter: str) -> Mapping[str, str]:
-    """The fields that a record has if the model chose this letter."""
-    return {"predicted": letter}
-
-
 MATCHING = Choice(
     "Which caption belongs to the cartoon?",
     options=_captions,
-    fields=_fields_of_choice,
+    fields=predicted_label,
     needs_document=True,
 )
 RANKING = Choice(
     "Which caption is funnier for the cartoon?",
     options=_captions,
-    fields=_fields_of_choice,
+    fields=predicted_label,
     needs_document=True,
 )
 _CHOICES = {tasks.MATCHING.name: MATCHING, tasks.RANKING.name: RANKING}
