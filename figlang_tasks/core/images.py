@@ -32,6 +32,11 @@ ImageCell: TypeAlias = Mapping[str, Any] | None
 """An undecoded ``datasets.Image``: ``bytes`` of the picture, or its ``path``; None for no picture.
 """
 
+_WHITE_SQUARE_SIZE = (336, 336)
+"""Width and height of the white square. The V-FLUTE paper, whose baseline has one, gives none: this
+is LLaVA-1.5's input size.
+"""
+
 _STORED = "figlang_stored_picture"
 """The attribute of a decoded picture with its `StoredPicture`."""
 
@@ -130,6 +135,14 @@ def decode(cell: ImageCell, location: str, dataset: str | None = None) -> Image.
     # An attribute, since Pillow compares and pickles `Image.info`. Copies do not have it.
     setattr(picture, _STORED, StoredPicture(file, content if file is None else None))
     return picture
+
+
+def white_square() -> Image.Image:
+    """The picture that a model sees in place of a row's own, for a task with the option `blind`.
+
+    What it then gets right, the text alone gives away.
+    """
+    return Image.new("RGB", _WHITE_SQUARE_SIZE, "white")
 
 
 def stored_picture(picture: Image.Image) -> StoredPicture | None:

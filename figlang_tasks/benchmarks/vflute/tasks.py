@@ -59,9 +59,6 @@ from figlang_tasks.scoring.task import Document, MetricValues, task_of
 if TYPE_CHECKING:
     import datasets
 
-WHITE_SQUARE_SIZE = (336, 336)
-"""Width and height of the white square. The paper gives none: this is LLaVA-1.5's input size."""
-
 
 # --- rows ---
 
@@ -190,7 +187,7 @@ def _shots(doc: Document, options: Options) -> list[_Shot]:
 def _picture(doc: Document, options: Options) -> Image.Image:
     """The picture of a row as RGB; a white square if the model must not see it."""
     if options.blind:
-        return Image.new("RGB", WHITE_SQUARE_SIZE, "white")
+        return images.white_square()
     location = f"{doc['dataset']} {doc['id']}"
     return images.decode(doc["image"], location, doc["dataset"])
 
