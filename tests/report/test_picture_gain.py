@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from figlang_tasks.report.picture_gain import PictureGain, picture_gains
 from figlang_tasks.results.blind_runs import seeing_and_blind
 from figlang_tasks.results.runs import read, read_all
 from figlang_tasks.results.task_run import Run
+from figlang_tasks.scoring import Measures
 
 LABELS = "figlang_mini"
 CHOICES = "figlang_mini_irfl_match_idiom"
@@ -129,6 +131,9 @@ def test_two_tasks_of_one_run_are_compared_too(tmp_path: Path) -> None:
     assert (gain.seeing, gain.blind) == (CHOICES, blind_task)
     assert gain.task == f"{CHOICES} / {blind_task}"
     assert picture_gains([read(str(path))], {LABELS}) == []
+    # Beside a second such run, each belongs to its own.
+    pairs = seeing_and_blind([read(f"{name}={path}") for name in "ab"])
+    assert [(pair.seeing.name, pair.blind.name) for pair in pairs] == [("a", "a"), ("b", "b")]
 
 
 def test_runs_of_one_model_belong_together_and_others_are_named(tmp_path: Path) -> None:
@@ -155,25 +160,31 @@ def test_repeats_are_summed_over_all_pairs(tmp_path: Path) -> None:
     assert (gain.solved.seeing, gain.solved.both) == (9 + 7, 8 + 7)
 
 
-def test_a_fall_is_a_gain_where_lower_is_better() -> None:
-    gain = PictureGain(
-        task="t",
-        metric="literal_preference",  # of IRFL, where lower is better
-        seeing="s",
-        blind="b",
-        seeing_value=0.2,
-        blind_value=0.5,
-        gain=0.3,
-        low=0.1,
-        high=None,
-        solved=None,
-        models=(),
-        has_equal_outputs=False,
-    )
-    assert gain.sentence == (
-        "The picture adds literal_preference +30.0 (+ is a fall, since lower is better) on t:"
-        " s has 20.0, b, which does not see it, 50.0"
-    )
+def choose_role(odd_role: str, doc: Mapping[str, Any], number: int) -> str:
+    """A literal picture in even rows, one of this role in odd ones."""
+    scores = [0.1, 0.1, 0.1, 0.1]
+    scores[doc["roles"].index(odd_role if number % 2 else "literal")] = 0.8
+    return json.dumps({"scores": scores})
+
+
+def test_a_fall_is_a_gain_where_lower_is_better(tmp_path: Path) -> None:
+    """By a metric of which less is better as the only one: how many wrong choices are literal."""
+    runs = []
+    for name, odd_role, model_class in (
+        ("s", "random", "figlang_vlm"),
+        ("b", "literal", "figlang_blind"),
+    ):
+        lines = sample_lines(CHOICES, answer=partial(choose_role, odd_role))
+        run = make_run(tmp_path, name, lines, model_class)
+        task = run.tasks[CHOICES]
+        measures = Measures.of(task.measures.by_name["literal_preference"])
+        task = replace(task, kind=replace(task.kind, measures=measures))
+        runs.append(replace(run, tasks={CHOICES: task}))
+    gain = single_gain(runs)
+    assert (gain.seeing_value, gain.blind_value, gain.gain) == (0.5, 1.0, 0.5)
+    assert gain.low is not None and gain.high is not None and 0 < gain.low < 0.5 < gain.high
+    assert "] (+ is a fall, since lower is better) on" in gain.sentence
+    assert gain.solved is None, "a choice that the metric counts is a wrong one"
 
 
 def test_equal_outputs_are_said_and_a_metric_without_right_rows_has_no_share(
