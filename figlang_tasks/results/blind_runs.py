@@ -138,13 +138,14 @@ def _runs_of_tasks(runs: Sequence[Run]) -> list[RunOfTask]:
     records_by_task: dict[tuple[str, str], list[RunOfTask]] = {}
     for run in runs:
         model_class = option_text(run, "model")
+        if model_class in REFERENCE_CLASSES and model_class != BLIND_CLASS:
+            continue
         for task, task_run in run.tasks.items():
             is_blind = model_class == BLIND_CLASS
             is_blind |= _options(task_run, model_class).get(BLIND_OPTION) is True
             model = model_name(run.results)
             record = RunOfTask(run.name, task, [task_run], model, model_class, is_blind)
-            if is_blind or model_class not in REFERENCE_CLASSES:
-                records_by_task.setdefault((run.name, task), []).append(record)
+            records_by_task.setdefault((run.name, task), []).append(record)
 
     merged: list[RunOfTask] = []
     for records in records_by_task.values():

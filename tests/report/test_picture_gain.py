@@ -92,13 +92,14 @@ def test_the_gain_is_of_the_seeing_run_in_any_order(pair: list[Run], order: int)
 
 @pytest.mark.parametrize("classes", [("figlang_vlm",) * 2, ("figlang_blind",) * 2])
 def test_two_seeing_or_two_blind_runs_have_none(tmp_path: Path, classes: tuple[str, str]) -> None:
-    """Nor has a baseline that reads nothing: it is not the one with the pictures."""
+    """Nor has a baseline that reads nothing: it stands neither for pictures nor for the text."""
     runs = [
         make_run(tmp_path, name, choices(right), model_class)
         for name, right, model_class in zip(("a", "blind"), (3, 9), classes, strict=True)
     ]
     chance = make_run(tmp_path, "chance", choices(2), "figlang_random")
-    assert picture_gains([*runs, chance]) == []
+    blind_chance = make_run(tmp_path, "blind_chance", choices(2), "figlang_random", options=BLIND)
+    assert picture_gains([*runs, chance, blind_chance]) == []
 
 
 def test_an_option_makes_a_task_blind_and_other_options_part_it(tmp_path: Path) -> None:
