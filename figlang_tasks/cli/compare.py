@@ -58,7 +58,7 @@ def compare(
     task: it prints the difference with its 95 % interval, p of the two-sided test of approximate
     randomization, and p after Holm's adjustment for all tests of the command. * marks adjusted p
     below .05. Each further test (--metric, --all) costs power. The last lines say which run is
-    better, or rank the runs if there are more than two.
+    better, or rank them if there are more than two, and what the pictures add if a run is blind.
 
     Runs of one name are repeats, which differ in the seed alone. The command compares their means,
     and the test is over rows and seeds. If a run has several answers to a row (--repeats), it

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from figlang_tasks.cli.compared_task import ComparedRun, ComparedTask
 from figlang_tasks.core.text import alignment, latex, latex_label, latex_line_head, printable
+from figlang_tasks.report.picture_gain import PictureGain, picture_gains
 from figlang_tasks.report.run_warnings import contradiction_warnings, run_warnings
 from figlang_tasks.report.verdict import verdicts
 from figlang_tasks.results import tables
@@ -53,6 +54,7 @@ class ComparisonText:
             "tests": count_tests(self.differences),
             "differences": [asdict(difference) for difference in self.differences],
             "headlines": verdicts(self.differences),
+            "picture_gains": [gain.json_content() for gain in self._picture_gains],
         }
 
     def markdown(self) -> str:
@@ -65,7 +67,7 @@ class ComparisonText:
             for title, table in task.tables_of_pairs():
                 paragraphs.append(f"{title}\n\n{tables.markdown(table)}")
         paragraphs.append(self._how_it_was_tested())
-        paragraphs.append("\n".join(verdicts(self.differences)))
+        paragraphs.append("\n".join(self._conclusions()))
         return "\n\n".join(paragraphs)
 
     def latex(self) -> str:
@@ -81,8 +83,19 @@ class ComparisonText:
                 caption = f"{task.name}: {title}. * p Holm < {ALPHA}."
                 label = latex_label(f"{task.name} {title}")
                 paragraphs.append(_latex_table(table, caption, label))
-        paragraphs.append(_comments(verdicts(self.differences)))
+        paragraphs.append(_comments(self._conclusions()))
         return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
+
+    def _conclusions(self) -> list[str]:
+        """The last lines: verdicts, and what the pictures add."""
+        sentences_on_pictures = [gain.sentence for gain in self._picture_gains]
+        return [*verdicts(self.differences), *sentences_on_pictures]
+
+    @cached_property
+    def _picture_gains(self) -> list[PictureGain]:
+        """What the pictures add in the tasks that were compared."""
+        tasks = {difference.task for difference in self.differences}
+        return picture_gains(self.runs, tasks, resamples=self.resamples, seed=self.seed)
 
     @cached_property
     def _tasks(self) -> list[ComparedTask]:

@@ -61,16 +61,18 @@ def check_and_evaluate(original: Original, arguments: Arguments) -> object:
     cli_args = arguments["cli_args"]  # None unless the harness's command calls
     try:
         checked = _check_our_tasks(arguments)
-        if checked.configs:
-            names = _task_names(arguments["tasks"])
-            with without_tasks(arguments["task_manager"], names, checked.skipped) as names_left:
-                arguments["tasks"] = _without_names(arguments["tasks"], {*names} - {*names_left})
+        names = _task_names(arguments["tasks"])
+        with without_tasks(arguments["task_manager"], names, checked.skipped) as names_left:
+            arguments["tasks"] = _without_names(arguments["tasks"], {*names} - {*names_left})
+            results: Results | None
+            if checked.configs:
                 results = _evaluate_with_store(original, arguments)
-            if results is not None and checked.skipped:
-                results["config"]["skipped"] = checked.skipped
-            return results
-        _tell_of_loading(arguments["model"])
-        return original(**arguments)
+            else:  # only tasks of others
+                _tell_of_loading(arguments["model"])
+                results = original(**arguments)
+        if results is not None and checked.skipped:
+            results["config"]["skipped"] = checked.skipped
+        return results
     except BaseException as error:
         logs.clean_error(error)
         # The command of lmms-eval 0.7.3 prints a traceback for any error, and exits with status 0.
@@ -120,7 +122,7 @@ def _check_our_tasks(arguments: Arguments) -> CheckedTasks:
         gen_kwargs=arguments["gen_kwargs"],
         selection=selection if isinstance(selection, str) else None,
     )
-    if not checked.configs:
+    if not checked.configs and not checked.skipped:
         return checked
     if checked.skipped and status.in_first_process():
         logger.warning(f"figlang_tasks: {skipped_text(checked.skipped)}")

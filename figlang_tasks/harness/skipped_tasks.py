@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from figlang_tasks.core.text import listing
-from figlang_tasks.harness.task_index import leaf_configs, members_of
+from figlang_tasks.harness.task_index import leaf_names, members_of
 
 if TYPE_CHECKING:
     from lmms_eval.tasks import TaskManager
@@ -51,7 +51,7 @@ def skippable_tasks(
     """
     skippable = set(refused_tasks)
     for names in requests:
-        tasks = {config["task"] for config in leaf_configs(manager, names)}
+        tasks = set(leaf_names(manager, names))  # also those of others
         if tasks <= set(refused_tasks):  # a task, or a group of which nothing would be left
             skippable -= tasks
     return skippable

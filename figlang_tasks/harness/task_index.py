@@ -69,11 +69,28 @@ def leaf_configs(manager: TaskManager, names: Iterable[object]) -> list[dict[str
     Raises:
         FigLangError: a group of the user's has a member that does not exist.
     """
-    import lmms_eval.tasks
+    configs: list[dict[str, Any]] = []
+    for name in leaf_names(manager, names):
+        entry = manager.task_index.get(name)
+        if entry is not None and entry["type"] == "task" and not _is_of_harness(entry):
+            configs.append(manager._get_config(name))
+    return configs
 
-    harness_folder = str(Path(lmms_eval.tasks.__file__).parent)
+
+def leaf_names(manager: TaskManager, names: Iterable[object]) -> list[str]:
+    """The names of the tasks behind names of tasks, tags and groups, each once.
+
+    A group of the harness itself stands for its tasks. Names that nobody has are left out.
+
+    Args:
+        manager: knows the tasks.
+        names: of tasks, tags and groups.
+
+    Raises:
+        FigLangError: a group of the user's has a member that does not exist.
+    """
     index = manager.task_index
-    configs: dict[str, dict[str, Any]] = {}
+    leaves: list[str] = []
     visited: set[str] = set()
     # Pairs of a group and its member; the group is "" for the names that are given.
     pending: list[tuple[str, Any]] = [("", name) for name in names]
@@ -87,25 +104,32 @@ def leaf_configs(manager: TaskManager, names: Iterable[object]) -> list[dict[str
             continue
 
         name = name_or_members
+        if name in visited:
+            continue
+        visited.add(name)
         entry = index.get(name)
         if entry is None:
             # A mapping may define a task of its own, and names that are given are checked before.
-            if group and isinstance(member, str):
+            if isinstance(member, dict):
+                leaves.append(name)
+            elif group:
                 raise FigLangError(
                     f"figlang_tasks: group {group}: no task {name!r}{did_you_mean(name, index)}."
                     f" {ALL_TASKS}"
                 )
-            continue
-        is_of_harness = str(entry["yaml_path"]).startswith(harness_folder)
-        if is_of_harness or name in visited:
-            continue
-
-        visited.add(name)
-        if entry["type"] == "task":
-            configs[name] = manager._get_config(name)
-        elif entry["type"] in ("tag", "group"):
+        elif entry["type"] in ("tag", "group") and not _is_of_harness(entry):
             pending.append((name, {"task": members_of(manager, name)}))
-    return list(configs.values())
+        else:
+            leaves.append(name)
+    return leaves
+
+
+def _is_of_harness(entry: Mapping[str, Any]) -> bool:
+    """Whether an entry of the index is a task, tag or group of lmms-eval itself."""
+    import lmms_eval.tasks
+
+    harness_folder = str(Path(lmms_eval.tasks.__file__).parent)
+    return str(entry["yaml_path"]).startswith(harness_folder)
 
 
 def members_of(manager: TaskManager, name: str) -> list[Any]:

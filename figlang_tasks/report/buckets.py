@@ -56,7 +56,7 @@ def sort_into_buckets(runs: Sequence[Run]) -> list[TaskBuckets]:
         candidate_task = candidate.tasks.get(name)
         if candidate_task is None or not _have_same_rows(baseline_task, candidate_task):
             continue
-        task_buckets = _sort_rows(baseline_task, candidate_task)
+        task_buckets = sort_rows(baseline_task, candidate_task)
         if task_buckets.by_row:
             buckets.append(task_buckets)
     return buckets
@@ -68,8 +68,8 @@ def _have_same_rows(baseline: TaskRun, candidate: TaskRun) -> bool:
     return same_kind and baseline.data.texts == candidate.data.texts
 
 
-def _sort_rows(baseline: TaskRun, candidate: TaskRun) -> TaskBuckets:
-    """The buckets of the rows of one task."""
+def sort_rows(baseline: TaskRun, candidate: TaskRun) -> TaskBuckets:
+    """The buckets of the rows of one task, or of two tasks of one kind on the same data."""
     correctness = Correctness.of_task(baseline)
     candidate_answers = answers_by_row(candidate)
     bucket_by_row: dict[str, Bucket] = {}

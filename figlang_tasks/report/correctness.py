@@ -37,7 +37,8 @@ class Correctness:
         # Only the number of a share is always 0 or 1, and only a share has Wilson's interval.
         is_share = headline.value_of_record is not None and headline.interval is WILSON
         # Where no gold answer is published, all measures are diagnostic.
-        decides = is_share and not headline.is_diagnostic
+        # A measure of which less is better counts mistakes.
+        decides = is_share and not headline.is_diagnostic and headline.higher_is_better
         return cls(headline, decides, has_label=task.kind.scheme is not None)
 
     @property

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from figlang_tasks.results import measures
 from figlang_tasks.results.comparison import Difference
 from figlang_tasks.results.groups import significance
+from figlang_tasks.scoring import Estimate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,14 +17,14 @@ _SMALLEST_P = 0.00005
 """The smallest p that is not 0 in four digits."""
 
 
-def difference_text(difference: Difference) -> str:
+def difference_text(metric: str, difference: Estimate) -> str:
     """A difference with its sign and its interval: ``+28.7 [18.6, 39.4]``."""
-    sign = "+" if difference.difference > 0 else ""
-    text = sign + measures.value_text(difference.metric, difference.difference)
+    sign = "+" if difference.value > 0 else ""
+    text = sign + measures.value_text(metric, difference.value)
     if difference.low is None or difference.high is None:
         return text
-    low = measures.value_text(difference.metric, difference.low)
-    high = measures.value_text(difference.metric, difference.high)
+    low = measures.value_text(metric, difference.low)
+    high = measures.value_text(metric, difference.high)
     return f"{text} [{low}, {high}]"
 
 
@@ -75,7 +76,7 @@ def differences_table(differences: Sequence[Difference]) -> pd.DataFrame:
             rows_text(difference),
             measures.value_text(metric, difference.baseline_value),
             measures.value_text(metric, difference.candidate_value),
-            difference_text(difference),
+            difference_text(metric, difference.estimate),
             "" if smallest_detectable is None else measures.value_text(metric, smallest_detectable),
             _p_cell(difference),
             _adjusted_p_cell(difference),

@@ -166,7 +166,8 @@ def _pair_sentence(difference: Difference, tests: int) -> str:
     baseline = difference.baseline
     candidate = difference.candidate
     task = difference.task
-    numbers = f"{measures.name_text(difference.name)} {difference_text(difference)}"
+    numbers = difference_text(difference.metric, difference.estimate)
+    numbers = f"{measures.name_text(difference.name)} {numbers}"
     if not measures.measure_of(difference.metric).higher_is_better:
         numbers += " (lower is better)"
     if difference.p_holm is None:

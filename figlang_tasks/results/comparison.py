@@ -16,7 +16,9 @@ from figlang_tasks.results.comparability import (
     ComparisonError,
     RunsByName,
     check_comparable,
+    check_same_rows,
     check_same_scorer,
+    check_same_version,
     find_shared_tasks,
 )
 from figlang_tasks.results.measures import MetricScope
@@ -144,6 +146,31 @@ def compare(
     for task, runs_by_name in shared_tasks.items():
         differences += _compare_task(task, runs_by_name, choice, resamples, seed)
     return adjust_p_values(differences)
+
+
+def headline_difference(
+    task: str, runs_by_name: RunsByName, resamples: int = 10_000, seed: int = DEFAULT_SEED
+) -> Difference | None:
+    """The difference of two runs by the headline metric over all rows; None without a value.
+
+    It warns of nothing, unlike `compare`.
+
+    Args:
+        task: its name; across tasks the names of both.
+        runs_by_name: the results of the two runs, the baseline first.
+        resamples, seed: as for `compare`.
+
+    Raises:
+        ComparisonError: the runs cannot be compared.
+    """
+    (baseline_name, baseline_runs), (candidate_name, candidate_runs) = runs_by_name.items()
+    first = baseline_runs[0]
+    for run in (*baseline_runs, *candidate_runs):
+        check_same_rows(task, baseline_name, first, candidate_name, run)
+        check_same_version(task, baseline_name, first, candidate_name, run)
+    choice = MetricChoice(None, only_overall=True, all_metrics=False)
+    differences = _compare_task(task, runs_by_name, choice, resamples, seed)
+    return differences[0] if differences else None
 
 
 def _too_few_names_message(runs: Sequence[Run]) -> str:

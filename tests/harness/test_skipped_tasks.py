@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+import lmms_eval.tasks
 import pytest
 from commands import logged_warnings
 from demo_runs import FixedAnswers, evaluate, task_manager
@@ -96,3 +97,39 @@ def test_beside_a_pattern_the_rest_is_refused_as_ever(selection: str, user_group
     with pytest.raises(FigLangError, match=f"task {NEEDS_SCORES}: it compares scores"):
         preflight(manager, names, model="idefics2", selection=selection)
     assert preflight(manager, names, model="idefics2", selection=f"{GROUP}*").skipped
+
+
+# --- beside tasks of others ---
+
+OTHERS_TASK = """
+task: letters
+dataset_path: json
+dataset_kwargs: {{data_files: {{test: {folder}/letters.jsonl}}}}
+test_split: test
+output_type: generate_until
+doc_to_text: "Say {{{{letter}}}}."
+doc_to_target: "{{{{letter}}}}"
+metric_list: [{{metric: exact_match, aggregation: mean, higher_is_better: true}}]
+"""
+
+
+def test_a_group_is_left_with_a_task_of_others(tmp_path: Path) -> None:
+    """The task of ours was once evaluated there all the same, without a value."""
+    (tmp_path / "letters.jsonl").write_text('{"letter": "A"}\n{"letter": "B"}\n')
+    (tmp_path / "letters.yaml").write_text(OTHERS_TASK.format(folder=tmp_path))
+    (tmp_path / "mixed.yaml").write_text(f"group: mixed\ntask: [letters, {NEEDS_SCORES}]\n")
+    results = evaluate("mixed", FixedAnswers("A"), include_path=str(tmp_path))
+    assert set(results["configs"]) == {"letters"}
+    assert results["results"]["letters"]["exact_match,none"] == 0.5
+    assert results["config"]["skipped"] == {NEEDS_SCORES: "needs scores"}
+
+
+def test_a_group_is_left_with_a_task_of_the_harness(tmp_path: Path) -> None:
+    (tmp_path / "mixed.yaml").write_text(f"group: mixed\ntask: [mmmu_val, {NEEDS_SCORES}]\n")
+    manager = task_manager(str(tmp_path), "idefics2")
+    # As the harness enters its own tasks, which this manager leaves out because that takes seconds.
+    file = Path(lmms_eval.tasks.__file__).parent / "mmmu" / "mmmu_val.yaml"
+    assert file.is_file()
+    manager.task_index["mmmu_val"] = {"type": "task", "yaml_path": str(file)}
+    checked = preflight(manager, ["mixed"], model="idefics2")
+    assert (checked.configs, checked.skipped) == ([], {NEEDS_SCORES: "needs scores"})

@@ -6,8 +6,10 @@ Shares are in percent, as the papers print them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from figlang_tasks.report.buckets import TaskBuckets
+from figlang_tasks.report.picture_gain import picture_gains
 from figlang_tasks.report.sections.declared_charts import declared_section
 from figlang_tasks.report.sections.differences import compare_pairs, difference_section
 from figlang_tasks.report.sections.explanations import explanation_section
@@ -38,7 +40,10 @@ def build(runs: Sequence[Run], buckets: Sequence[TaskBuckets] = ()) -> list[Grou
     results = collect_results(runs)
     differences, failures = compare_pairs(runs, [task_results.task for task_results in results])
 
-    overview = overview_section(runs, results, differences, buckets)
+    # Repeats have the name that the user gave, as in comparisons.
+    named_runs = [replace(run, name=run.given_name or run.name) for run in runs]
+    gains = picture_gains(named_runs)
+    overview = overview_section(runs, results, differences, buckets, gains)
     groups = [Group("overview", "Overview", (overview,))]
     results_by_dataset: dict[str, list[TaskResults]] = {}
     for task_results in results:

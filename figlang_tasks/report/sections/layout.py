@@ -57,6 +57,7 @@ class Section:
         title: its heading.
         intro: what to read first; may be empty.
         verdicts: sentences that follow the intro, a paragraph each.
+        picture_gains: sentences that follow the verdicts, likewise: what the pictures add.
         buckets: follows the verdicts; None for none.
         notes: what to know about the charts and tables, a paragraph each.
     """
@@ -65,6 +66,7 @@ class Section:
     title: str
     intro: str = ""
     verdicts: tuple[str, ...] = ()
+    picture_gains: tuple[str, ...] = ()
     buckets: BucketTable | None = None
     charts: tuple[Chart, ...] = ()
     tables: tuple[Table, ...] = ()

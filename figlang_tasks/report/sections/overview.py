@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from figlang_tasks.core.text import listing
 from figlang_tasks.report.buckets import TaskBuckets
 from figlang_tasks.report.charts import Chart, IntervalGroup, interval_chart
+from figlang_tasks.report.picture_gain import PictureGain
 from figlang_tasks.report.run_warnings import run_warnings
 from figlang_tasks.report.sections.layout import BucketTable, Section
 from figlang_tasks.report.sections.task_results import (
@@ -24,6 +25,7 @@ def overview_section(
     results: Sequence[TaskResults],
     differences: Sequence[Difference],
     buckets: Sequence[TaskBuckets] = (),
+    picture_gains: Sequence[PictureGain] = (),
 ) -> Section:
     """The first section of a report: verdicts, a chart of main metrics, and warnings.
 
@@ -31,12 +33,14 @@ def overview_section(
         results: all tasks of the report.
         differences: those of every two runs, by the headline metric of each task.
         buckets: those of the tasks of two runs.
+        picture_gains: what the pictures add, for runs that have a blind one.
     """
     chart = _main_metrics_chart(results, [run.name for run in runs])
     return Section(
         id="overview-tasks",
         title="Overview",
         verdicts=tuple(verdicts(differences)),
+        picture_gains=tuple(gain.sentence for gain in picture_gains),
         buckets=_bucket_table(runs, buckets) if buckets else None,
         charts=() if chart is None else (chart,),
         notes=tuple(_warnings(runs)),
