@@ -13,12 +13,13 @@ BENCHMARK = Benchmark(
     citation="""\
 @inproceedings{zhang2025ciibench,
   title = {Can {MLLMs} Understand the Deep Implication Behind {Chinese} Images?},
-  author = {Zhang, Chenhao and others},
-  booktitle = {Proceedings of the 63rd Annual Meeting of the Association for Computational Linguistics},
-  year = {2025},
+  author = {Zhang, Chenhao and Feng, Xi and Bai, Yuelin and Du, Xeron and Hou, Jinchang and Deng, Kaixin and Han, Guangzeng and Li, Qinrui and Wang, Bingli and Liu, Jiaheng and Qu, Xingwei and Zhang, Yifei and Zhao, Qixuan and Liang, Yiming and Liu, Ziqiang and Fang, Feiteng and Yang, Min and Huang, Wenhao and Lin, Chenghua and Zhang, Ge and Ni, Shiwen},
+  booktitle = {Proceedings of the 63rd Annual Meeting of the Association for Computational Linguistics (Volume 1: Long Papers)},
   pages = {14369--14402},
-  doi = {10.18653/v1/2025.acl-long.700},
-  url = {https://aclanthology.org/2025.acl-long.700}
+  year = {2025},
+  eprint = {2410.13854},
+  url = {https://arxiv.org/abs/2410.13854},
+  archivePrefix = {arXiv}
 }""",  # noqa: E501
     sources=(
         Source(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
@@ -38,7 +38,7 @@ class Question(TypedDict):
     Attributes:
         id: ``test-1``, ``dev-35``.
         unit: a digest of the picture's file, which up to three rows share.
-        question: the question in Chinese.
+        question: the question in Chinese, as it stands in the release.
         options: the texts of the options A to F, as they stand in the release.
         answer: the letter of the right option.
         domain: its Chinese label.
@@ -88,7 +88,7 @@ def load(split: str, check_images: bool) -> datasets.Dataset:
     for part in reversed(parts_of(split)):
         source = source_of(NAME)
         folder, revision = hub.snapshot(source, [f"*{part}-*.parquet"])
-        rows_of_part = list(_read_split(folder, part))
+        rows_of_part = _read_split(folder, part)
         if len(rows_of_part) != source.splits[part]:
             faults.append(
                 f"{NAME}: split {part!r} in {folder} has {len(rows_of_part)} rows, must have"
@@ -101,9 +101,14 @@ def load(split: str, check_images: bool) -> datasets.Dataset:
         return _question(cells, location, check_images)
 
     progress = row_files.progress(located_rows, f"{NAME}/{split}")
-    questions, row_faults = row_files.validate_rows(progress, parse, key=lambda row: row["id"])
+    questions, row_faults = row_files.validate_rows(progress, parse, key=_name_of_id)
     row_files.raise_first_fault([*faults, *row_faults], "ciibench")
     return row_files.as_documents([*questions], NAME, split, revision)
+
+
+def _name_of_id(question: Question) -> str:
+    """The id of a row, which must be unique, as messages name it."""
+    return f"the id {question['id']}"
 
 
 def parts_of(split: str) -> tuple[str, ...]:
@@ -123,48 +128,56 @@ def archive_table(split: str) -> str:
     return f"data/{split}.json"
 
 
-def _read_split(folder: Path, split: str) -> Iterator[tuple[str, Row | str]]:
+def _read_split(folder: Path, split: str) -> list[tuple[str, Row | str]]:
     """The location of each row of a split, and its cells; a text where it is no row."""
     table = folder / archive_table(split)
-    located_rows = _read_archive(table) if table.exists() else _read_hub(folder, split)
-    for location, cells in located_rows:
-        yield location, cells if isinstance(cells, str) else {**cells, "split": split}
+    return _read_archive(table) if table.exists() else _read_hub(folder, split)
 
 
-def _read_archive(table: Path) -> Iterator[tuple[str, Row | str]]:
+def _read_archive(table: Path) -> list[tuple[str, Row | str]]:
     """The rows of a file of the archive; errors are those of `load`."""
     try:
         items = json.loads(row_files.content_of(table))
+        if not isinstance(items, list):
+            raise ValueError("it holds no list")
     except ValueError as error:
         raise DataError(f"{table} is not valid JSON ({error}). {USE_THE_RELEASE}") from error
+    located_rows: list[tuple[str, Row | str]] = []
     for number, item in enumerate(items, start=1):
         cells: Row | str = f"must have local_path, one question and meta_data. {USE_THE_RELEASE}"
         match item:
-            case {"local_path": str(path), "questions": [dict(question)], "meta_data": dict(labels)}:
+            case {
+                "local_path": str(path),
+                "questions": [dict(question)],
+                "meta_data": dict(labels),
+            }:
                 cells = {**labels, **question, "image": {"bytes": None, "path": path}}
-        yield f"{table}, row {number}", cells
+        located_rows.append((f"{table}, row {number}", cells))
+    return located_rows
 
 
-def _read_hub(folder: Path, split: str) -> Iterator[tuple[str, Row | str]]:
+def _read_hub(folder: Path, split: str) -> list[tuple[str, Row | str]]:
     """The rows of the Parquet files of a split; errors are those of `load`."""
     files = parquet_files.split_files(NAME, split, folder)
     location = f"{NAME}: split {split!r} in {folder}"
     if not files:
         raise PartMissing(
-            f"{location} has neither {archive_table(split)} nor a file {split}-*.parquet: put the"
+            f"{location} has neither {archive_table(split)} nor a file {split}-*.parquet. Put the"
             f" hub's files there, or {_ARCHIVE}"
         )
     table = parquet_files.read_parquet(files, [*_COLUMNS, *SCOPES_BY_LABEL], location)
-    table = images.undecoded(table, location)
-    rows = list(table)
-    if not any(row["image"] and row["image"]["bytes"] for row in rows):
+    located_rows: list[tuple[str, Row | str]] = []
+    has_pictures = False
+    for number, row in enumerate(images.undecoded(table, location), start=1):
+        has_pictures = has_pictures or bool(row["image"] and row["image"]["bytes"])
+        options = [row[column] for column in _OPTION_COLUMNS]
+        located_rows.append((f"{location}, row {number}", {**row, "options": options}))
+    if not has_pictures:
         raise PartMissing(
             f"{location}: the Parquet file has no pictures. Put {_ARCHIVE}, which has all of them,"
             " or request split=test alone"
         )
-    for number, row in enumerate(rows, start=1):
-        options = [row[column] for column in _OPTION_COLUMNS]
-        yield f"{location}, row {number}", {**row, "options": options}
+    return located_rows
 
 
 # --- one row ---
@@ -174,7 +187,7 @@ def _question(cells: Row, location: str, check_images: bool) -> Question:
     """A row as a `Question`.
 
     Args:
-        cells: the row by column, with its split.
+        cells: the row by column.
         location: file and row, for messages.
         check_images: whether to decode the picture.
 
@@ -182,7 +195,13 @@ def _question(cells: Row, location: str, check_images: bool) -> Question:
         DataError: the row is not valid, or its picture is missing or damaged.
     """
     row_id = row_files.text(cells, "id", location)
+    split = row_id.partition("-")[0]  # test-1, dev-35
+    if split not in SPLITS:
+        raise DataError(
+            f"{location}: id is {brief(row_id)}, must be test-1, say. {USE_THE_RELEASE}"
+        )
     location = f"{location} ({row_id})"
+    row_files.text(cells, "question", location)  # raises an error for a text that is not valid
     options = _option_texts(cells.get("options"), location)
     answer = cells.get("answer")
     text_by_letter = dict(zip(LETTERS, options, strict=True))
@@ -204,13 +223,13 @@ def _question(cells: Row, location: str, check_images: bool) -> Question:
     return {
         "id": row_id,
         "unit": _picture_digest(image or {}, location),
-        "question": row_files.text(cells, "question", location),
+        "question": cells["question"],  # with its white space, as the released prompts have it
         "options": options,
         "answer": str(answer),
         "domain": labels_by_column["domain"],
         "emotion": labels_by_column["emotion"],
         "rhetoric": labels_by_column["rhetoric"],
-        "scopes": [*scopes, cells["split"]],
+        "scopes": [*scopes, split],
         "image": image,
     }
 
