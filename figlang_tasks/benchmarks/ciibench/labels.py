@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.hub import USE_THE_RELEASE
@@ -57,6 +58,12 @@ def scope_names() -> tuple[str, ...]:
     return (*names, *SPLITS)
 
 
+@cache
+def _label_pattern(column: str) -> str:
+    """A pattern that matches each label of a column."""
+    return "|".join(map(re.escape, SCOPES_BY_LABEL[column]))
+
+
 def labels_of(cell: object, column: str, location: str) -> list[str]:
     """The labels in a cell: of ``隐喻`` that one, of ``{'choices': ['隐喻', '象征']}`` both.
 
@@ -71,7 +78,7 @@ def labels_of(cell: object, column: str, location: str) -> list[str]:
     Raises:
         DataError: the cell has another form, or a label that is not of this column.
     """
-    label = "|".join(re.escape(known_label) for known_label in SCOPES_BY_LABEL[column])
+    label = _label_pattern(column)
     several = rf"\{{'choices': \['(?:{label})'(?:, '(?:{label})')*\]\}}"
     if not re.fullmatch(f"{label}|{several}", str(cell)):
         known_labels = ", ".join(SCOPES_BY_LABEL[column])

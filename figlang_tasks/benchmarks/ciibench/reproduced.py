@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 from figlang_tasks.benchmarks.ciibench.labels import SCOPES_BY_LABEL
 from figlang_tasks.core.errors import DataError
-from figlang_tasks.core.row_files import content_of
+from figlang_tasks.core.row_files import brief, content_of
 
 _ARCHIVE_FILE = "CTC_Evaluation/exp_CTC_with_scores.json"
 """The released judgements in the archive of the authors."""
@@ -51,9 +51,9 @@ def cells(folder: Path) -> Iterator[tuple[str, str, float]]:
             f"{folder} has {len(judgements)} of the {_JUDGEMENTS} released judgements of paintings"
             f" ({_ARCHIVE_FILE} or {_EXTRACTS}): Table 4 needs all of them"
         )
-    scores_by_scope = _scores_by_scope(judgements)
+    means = mean_scores(judgements)
     for scope, published in _TABLE_4.items():
-        yield f"Table 4 GPT-4o, {scope}", published, fmean(scores_by_scope[scope])
+        yield f"Table 4 GPT-4o, {scope}", published, means[scope]
 
 
 def _read_judgements(folder: Path) -> list[dict[str, Any]]:
@@ -68,8 +68,8 @@ def _read_judgements(folder: Path) -> list[dict[str, Any]]:
     return list(judgements_by_painting.values())
 
 
-def _scores_by_scope(judgements: list[dict[str, Any]]) -> dict[str, list[int]]:
-    """The scores of all paintings, and of those of each difficulty and emotion.
+def mean_scores(judgements: Iterable[Mapping[str, Any]]) -> dict[str, float]:
+    """The mean score of all paintings, and of those of each difficulty and emotion.
 
     A score is the first number in the reply of the judge: ``[3]``, which words may follow.
     """
@@ -77,9 +77,9 @@ def _scores_by_scope(judgements: list[dict[str, Any]]) -> dict[str, list[int]]:
     for judgement in judgements:
         number = re.search(r"\d+", judgement["score"])
         if number is None:
-            raise DataError(f"the painting {judgement['id']} has no score in {judgement['score']}")
+            raise DataError(f"painting {judgement['id']}: {brief(judgement['score'])} has no score")
         difficulty = SCOPES_BY_LABEL["difficulty"][judgement["difficulty"]]
         emotion = SCOPES_BY_LABEL["emotion"][judgement["emotion"]]
         for scope in ("all", difficulty, emotion):
             scores_by_scope[scope].append(int(number[0]))
-    return scores_by_scope
+    return {scope: fmean(scores) for scope, scores in scores_by_scope.items()}

@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from figlang_tasks.benchmarks.ciibench.labels import SCOPES_BY_LABEL, SPLITS, labels_of
 from figlang_tasks.core import hub, images, parquet_files, row_files
@@ -37,7 +37,7 @@ class Question(TypedDict):
 
     Attributes:
         id: ``test-1``, ``dev-35``.
-        unit: a digest of the picture's file, which up to three rows share.
+        unit: a digest of the file of the picture, which up to three rows share.
         question: the question in Chinese, as it stands in the release.
         options: the texts of the options A to F, as they stand in the release.
         answer: the letter of the right option.
@@ -218,11 +218,12 @@ def _question(cells: Row, location: str, check_images: bool) -> Question:
         labels_by_column[column] = ",".join(labels)
         scopes.extend(scope_by_label[label] for label in labels)
     image: images.ImageCell = cells.get("image")
-    if check_images or image is None:
-        images.check(image, location, NAME)
+    content = _picture_content(image or {}, location)
+    if check_images:
+        images.check({"bytes": content, "path": None}, location)
     return {
         "id": row_id,
-        "unit": _picture_digest(image or {}, location),
+        "unit": hashlib.sha256(content).hexdigest()[:16],
         "question": cells["question"],  # with its white space, as the released prompts have it
         "options": options,
         "answer": str(answer),
@@ -252,10 +253,11 @@ def _option_texts(options: object, location: str) -> list[str]:
     return texts
 
 
-def _picture_digest(image: Mapping[str, object], location: str) -> str:
-    """The first 16 hex digits of a SHA-256 of a picture's file, equal for equal pictures."""
-    content = image.get("bytes")
-    if not isinstance(content, bytes):
-        path = images.below(folder_of(NAME), str(image.get("path")), location)
-        content = images.read_bytes(path, location)
-    return hashlib.sha256(content).hexdigest()[:16]
+def _picture_content(image: Mapping[str, Any], location: str) -> bytes:
+    """The bytes of a picture, from the cell of the table or from the file that it names."""
+    content, path = image.get("bytes"), image.get("path")
+    if isinstance(content, bytes):
+        return content
+    if not path:
+        raise DataError(f"{location}: the image is missing. {USE_THE_RELEASE}")
+    return images.read_bytes(images.below(folder_of(NAME), path, location), location)
