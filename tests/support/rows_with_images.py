@@ -313,7 +313,7 @@ _CIIBENCH_LABELS = {"domain": "生活", "emotion": "中性", "difficulty": "简�
 
 
 def ciibench_items(split: str, count: int) -> list[dict[str, Any]]:
-    """Items of data/test.json: the right answers A to F in turn, half of them with two rhetorics."""
+    """Items of data/test.json: right answers A to F in turn, and two rhetorics in every other."""
     items: list[dict[str, Any]] = []
     for number in range(1, count + 1):
         options = [f"{split}-{number} 的意思 {letter}" for letter in "ABCDEF"]

@@ -203,12 +203,12 @@ def _question(cells: Row, location: str, check_images: bool) -> Question:
     location = f"{location} ({row_id})"
     row_files.text(cells, "question", location)  # raises an error for a text that is not valid
     options = _option_texts(cells.get("options"), location)
-    answer = cells.get("answer")
+    answer = str(cells.get("answer"))
     text_by_letter = dict(zip(LETTERS, options, strict=True))
-    if text_by_letter.get(str(answer)) != cells.get("correct_option"):
+    if answer not in text_by_letter or text_by_letter[answer] != cells.get("correct_option"):
         raise DataError(
-            f"{location}: answer is {brief(answer)}, which is not the letter of correct_option."
-            f" {USE_THE_RELEASE}"
+            f"{location}: answer is {brief(cells.get('answer'))}, which is not the letter of"
+            f" correct_option. {USE_THE_RELEASE}"
         )
     scopes: list[str] = []
     labels_by_column: dict[str, str] = {}
@@ -226,7 +226,7 @@ def _question(cells: Row, location: str, check_images: bool) -> Question:
         "unit": hashlib.sha256(content).hexdigest()[:16],
         "question": cells["question"],  # with its white space, as the released prompts have it
         "options": options,
-        "answer": str(answer),
+        "answer": answer,
         "domain": labels_by_column["domain"],
         "emotion": labels_by_column["emotion"],
         "rhetoric": labels_by_column["rhetoric"],
