@@ -245,7 +245,7 @@ def test_all_judgements_give_the_seven_cells(name: str, tmp_path: Path) -> None:
     # 2.35; positive 216/82 = 2.63, negative 12/4 = 3.0, neutral 124/44 = 2.82; 352/130 = 2.71
     groups = [("简单", "积极", 9, 27), ("简单", "消极", 4, 12), ("中等", "中性", 20, 70)]
     groups += [("中等", "积极", 25, 74), ("困难", "中性", 24, 54), ("困难", "积极", 48, 115)]
-    judgements = []
+    judgements: list[dict[str, Any]] = []
     for difficulty, emotion, count, total in groups:
         for number in range(count):
             score = total * (number + 1) // count - total * number // count
