@@ -61,11 +61,12 @@ def _read_judgements(folder: Path) -> list[dict[str, Any]]:
     paths = [folder / _ARCHIVE_FILE]
     if not paths[0].exists():
         paths = sorted(folder.glob(_EXTRACTS))
-    judgements_by_painting: dict[str, dict[str, Any]] = {}
+    judgements: list[dict[str, Any]] = []
     for path in paths:
         for judgement in json.loads(content_of(path)):
-            judgements_by_painting[judgement["local_path"]] = judgement
-    return list(judgements_by_painting.values())
+            if judgement not in judgements:  # two extracts may overlap
+                judgements.append(judgement)
+    return judgements
 
 
 def mean_scores(judgements: Iterable[Mapping[str, Any]]) -> dict[str, float]:

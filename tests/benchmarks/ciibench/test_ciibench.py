@@ -207,6 +207,7 @@ def test_both_layouts_give_the_same_documents(
     hub_docs = documents("test")  # the hub's dev has no pictures
     columns = ["id", "unit", "question", "options", "answer", "rhetoric", "scopes"]
     assert hub_docs.select_columns(columns)[:] == docs.select_columns(columns)[:765]
+    assert docs["rhetoric"][:2] == ["隐喻,象征", "夸张"]  # as a prompt shows them
     # Dependent rows share a unit: five pictures of each split here.
     assert (len(docs), len(set(docs["unit"]))) == (800, 10)
     assert docs["scopes"][0] == [
