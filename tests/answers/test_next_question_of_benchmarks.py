@@ -117,7 +117,7 @@ MOONS = {"candidates": ["half moon", "over the moon", "moon over", "moonlight"],
 LOVE = {
     **DATA, "request": "CII-Bench,split=all", "id": "test-2", "data": "CII-Bench/all:0",
     "question": "这张图片有什么隐喻？", "answer": "B", "scopes": ["life"],
-    "options": ["爱需要投入。", "爱使人盲目。", "爱使人聪明。", "爱使人孤独。", "爱使人专注。", "爱会消失。"],
+    "options": ["爱需投入。", "爱使盲目。", "爱使聪明。", "爱使孤独。", "爱使专注。", "爱会消失。"],
 }  # fmt: skip
 CANDLE = {
     "options": ["蜡烛可靠。", "透支健康。", "节约用电。", "科技进步。", "烛光浪漫。", "团队合作。"],
