@@ -7,6 +7,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from figlang_tasks.results.published import PublishedFigure, figures_of_task, measure_and_scope
+from figlang_tasks.scoring import OVERALL
+
+MOST_LINES = 60
+"""The most published lines of scopes below a table, which hides its own lines among more."""
 
 KINDS_WITHOUT_MODEL = ("humans", "chance")
 """Kinds of setting in which no model answered; the name in the place of the model says the kind."""
@@ -92,6 +96,9 @@ def table_lines(
 ) -> list[PublishedLine]:
     """The `published_rows` of a task, each split into a line for each scope that it has figures of.
 
+    If these are more than `MOST_LINES`, and some are of all rows, they are the lines of all rows
+    alone.
+
     Args:
         full_names: the metrics whose figures to include, with their scopes: ``f1@60_muse``;
             ``f1@60`` for all rows alone.
@@ -104,6 +111,9 @@ def table_lines(
             new_line = PublishedLine(row.label, scope, figures={})
             line = lines.setdefault((row.label, scope), new_line)
             line.figures[measure.name] = figure
+    overall_lines = [line for line in lines.values() if line.scope == OVERALL]
+    if len(lines) > MOST_LINES and overall_lines:
+        return overall_lines
     return list(lines.values())
 
 

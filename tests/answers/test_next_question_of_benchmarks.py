@@ -14,6 +14,7 @@ from lmms_eval.tasks import get_task_dict
 
 from figlang_tasks.answers.next_question import without_next_questions
 from figlang_tasks.benchmarks.admire import tasks as admire
+from figlang_tasks.benchmarks.ciibench import tasks as ciibench
 from figlang_tasks.benchmarks.columbus import tasks as columbus
 from figlang_tasks.benchmarks.flute import tasks as flute
 from figlang_tasks.benchmarks.nycc import tasks as nycc
@@ -113,6 +114,15 @@ JETS = {
     "candidates": ["jet lag", "jet set", "jet stream", "jet ski"],
 }  # fmt: skip
 MOONS = {"candidates": ["half moon", "over the moon", "moon over", "moonlight"], "answer": "A"}
+LOVE = {
+    **DATA, "request": "CII-Bench,split=all", "id": "test-2", "data": "CII-Bench/all:0",
+    "question": "这张图片有什么隐喻？", "answer": "B", "scopes": ["life"],
+    "options": ["爱需投入。", "爱使盲目。", "爱使聪明。", "爱使孤独。", "爱使专注。", "爱会消失。"],
+}  # fmt: skip
+CANDLE = {
+    "options": ["蜡烛可靠。", "透支健康。", "节约用电。", "科技进步。", "烛光浪漫。", "团队合作。"],
+    "answer": "B",
+}
 NAMES = [f"{number}.png" for number in range(5)]
 GREASE = {
     **DATA, "request": "AdMIRe,table=en_test,shown=pictures", "id": "elbow grease",
@@ -128,6 +138,7 @@ OTHER_BENCHMARKS: dict[str, tuple[Any, Row, tuple[str, str], list[Row]]] = {
         ("Snails are slow. Answer: B", "It is a pun. Answer: A"),
         [SNAIL, SNAIL | BEAR],
     ),
+    "ciibench": (ciibench, {"prompt": "none"}, ("答案：B", "答案：C"), [LOVE, LOVE | CANDLE]),
     "columbus": (columbus, {"prompt": "rebus"}, ("(B)", "(C)"), [JETS, JETS | MOONS]),
     "admire": (
         admire,

@@ -42,7 +42,7 @@ def test_a_difference_is_status_1(tmp_path: Path) -> None:
     assert rows[2] == ["metaphor-retrieval-task (the paper: 35)", "34", "33", "-1"]
 
 
-@pytest.mark.parametrize("name", ["admire", "columbus", "irfl", "vflute"])
+@pytest.mark.parametrize("name", ["admire", "ciibench", "columbus", "irfl", "vflute"])
 def test_missing_data_is_one_line(name: str, tmp_path: Path) -> None:
     message = refused("reproduce", name, "--data", tmp_path)
     assert "Give --data the folder with the released files" in message

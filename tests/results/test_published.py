@@ -74,6 +74,15 @@ def test_no_two_rows_look_alike_and_no_figure_is_lost() -> None:
         assert sorted(figures_in_rows) == sorted(figures)
 
 
+def test_many_published_lines_are_those_of_all_rows_alone() -> None:
+    """18 models with 27 scopes each had 483 lines below the table of a run of CII-Bench."""
+    metrics = [figure.metric for figure in figures_of_task("ciibench")]
+    scopes = [line.scope for line in table_lines("ciibench", metrics)]
+    assert scopes == ["all"] * 18
+    few_scopes = {line.scope for line in table_lines("ciibench", [metrics[0], metrics[1]])}
+    assert few_scopes == {"all", "life"}
+
+
 # --- what may stand beside a run ---
 
 

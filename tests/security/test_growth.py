@@ -17,6 +17,7 @@ from figlang_tasks.answers.choices import Choices
 from figlang_tasks.answers.option import option
 from figlang_tasks.answers.thoughts import explanation_in_thought, open_thought
 from figlang_tasks.benchmarks.admire import parse as admire
+from figlang_tasks.benchmarks.ciibench import parse as ciibench
 from figlang_tasks.benchmarks.columbus import parse as columbus
 from figlang_tasks.benchmarks.flute import parse as flute
 from figlang_tasks.benchmarks.metaclue import generated as metaclue
@@ -52,6 +53,7 @@ FURTHER: dict[str, Reader] = {
     "answers.thought": explanation_in_thought,
     "answers.open thought": open_thought,
     "admire, sequence": partial(admire.sequence, count=4),
+    "ciibench.official": partial(ciibench.parse_official, options=OPTIONS),
     "columbus": partial(columbus.letter, options=OPTIONS),
     "columbus.official": partial(columbus.parse_official, options=OPTIONS),
     "flute, careful": partial(flute.parse_careful, prompt="v2"),

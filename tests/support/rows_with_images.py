@@ -1,5 +1,5 @@
-"""Drawn pictures, and rows of AdMIRe, MetaCLUE, COLUMBUS, NYK-MS and NYCC as their releases have
-them.
+"""Drawn pictures, and rows of AdMIRe, MetaCLUE, COLUMBUS, CII-Bench, NYK-MS and NYCC as their
+releases have them.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 from PIL import Image, ImageDraw
 
 from figlang_tasks.benchmarks.admire.counts import ROWS as ADMIRE_COUNTS
@@ -295,6 +297,75 @@ def write_columbus(
 def write_valid_columbus(folder: Path, archive: bool = True) -> Path:
     """Write ``folder/COLUMBUS``, a release with as many rows as the published one."""
     return write_columbus(folder / "COLUMBUS", columbus_rows(1005), archive=archive, runs=archive)
+
+
+# --- CII-Bench ---
+
+# As in the release, the suffix .jpg says nothing of the format, and pictures serve several rows.
+_CIIBENCH_PICTURES = (
+    ("JPEG", "RGB"),
+    ("JPEG", "CMYK"),
+    ("WEBP", "RGBA"),
+    ("PNG", "L"),
+    ("GIF", "P"),
+)
+_CIIBENCH_LABELS = {"domain": "生活", "emotion": "中性", "difficulty": "简单"}
+
+
+def ciibench_items(split: str, count: int) -> list[dict[str, Any]]:
+    """Items of data/test.json: right answers A to F in turn, and two rhetorics in every other."""
+    items: list[dict[str, Any]] = []
+    for number in range(1, count + 1):
+        options = [f"{split}-{number} 的意思 {letter}" for letter in "ABCDEF"]
+        right = number % 6
+        rhetoric = {"choices": ["隐喻", "象征"]} if number % 2 else "夸张"
+        picture = f"images/{split}/{split}-{number % len(_CIIBENCH_PICTURES)}.jpg"
+        question = {
+            "id": f"{split}-{number}",
+            "question": "这张图片有什么隐喻？",
+            "options": options,
+            "correct_option": options[right],
+            "answer": "ABCDEF"[right],
+        }
+        labels = {**_CIIBENCH_LABELS, "image_type": "梗图(Meme)", "rhetoric": rhetoric}
+        items.append({"local_path": picture, "questions": [question], "meta_data": labels})
+    return items
+
+
+def write_valid_ciibench(folder: Path, hub: bool = False, dev_pictures: bool = True) -> Path:
+    """Write ``folder/CII-Bench``, with as many rows as published, as the archive or as the hub.
+
+    Args:
+        folder: the folder above it.
+        hub: whether to write Parquet files.
+        dev_pictures: whether the hub's dev split has pictures.
+    """
+    release = folder / "CII-Bench"
+    (release / "data").mkdir(parents=True)
+    for split, count in {"test": 765, "dev": 35}.items():
+        (release / "images" / split).mkdir(parents=True)
+        for number, (picture_format, mode) in enumerate(_CIIBENCH_PICTURES):
+            path = release / "images" / split / f"{split}-{number}.jpg"
+            drawing(f"{split} {number}", 16).convert(mode).save(path, picture_format)
+        items = ciibench_items(split, count)
+        if not hub:
+            (release / "data" / f"{split}.json").write_text(json.dumps(items), encoding="utf-8")
+            continue
+        rows: list[dict[str, Any]] = []
+        for item in items:
+            row = {**item["meta_data"], **item["questions"][0]}
+            for number, option in enumerate(row.pop("options"), start=1):
+                row[f"option{number}"] = option
+            row["rhetoric"] = str(row["rhetoric"])
+            content = (release / item["local_path"]).read_bytes()
+            has_picture = split == "test" or dev_pictures
+            row["image"] = {"bytes": content if has_picture else None, "path": "x.jpg"}
+            rows.append(row)
+        parquet = release / "data" / f"{split}-00000-of-00001.parquet"
+        pq.write_table(pa.Table.from_pylist(rows), parquet)
+    if hub:
+        shutil.rmtree(release / "images")
+    return release
 
 
 # --- NYK-MS ---

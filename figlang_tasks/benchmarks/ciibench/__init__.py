@@ -1,0 +1,1 @@
+"""CII-Bench: what does a Chinese picture imply?"""
