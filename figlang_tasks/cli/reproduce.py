@@ -81,7 +81,7 @@ def _compute_cells(name: str, folder: Path) -> tuple[list[Cell], str]:
         assert module is not None, f"{name} has no module to reproduce its numbers"
         cells: list[Cell] = list(module.cells(folder))
     except (DataError, OSError) as error:
-        raise FigLangError(f"{error_message(error)}. {_REMEDY}") from error
+        raise FigLangError(f"{error_message(error).removesuffix('.')}. {_REMEDY}") from error
     except (LookupError, TypeError, ValueError) as error:
         raise FigLangError(
             f"{folder} has a file that is not as {name} released it ({error!r}). {_REMEDY}"

@@ -200,6 +200,7 @@ def test_a_file_of_another_form_is_refused_by_name_and_row(
     write_outputs(tmp_path, "cogvlm", outputs)
     error = refused("reproduce", "columbus", "--data", tmp_path)
     assert "cogvlm_prompt_2.json is not a released file of outputs" in error
+    assert ". Give --data" in error and ".. " not in error
     assert message in error
 
 
