@@ -53,6 +53,8 @@ def reproduce(
         differences.append(difference)
         rows.append([label, published, f"{rounded:f}", f"{difference:f}"])
     say(markdown_table(rows))
+    for line in _left_out(name, data):
+        say(f"left out: {line}")
     largest = max(abs(difference) for difference in differences)
     say(
         f"{len(cells)} cells, {differences.count(Decimal(0))} equal, largest difference {largest:f}"
@@ -79,7 +81,7 @@ def _compute_cells(name: str, folder: Path) -> tuple[list[Cell], str]:
         assert module is not None, f"{name} has no module to reproduce its numbers"
         cells: list[Cell] = list(module.cells(folder))
     except (DataError, OSError) as error:
-        raise FigLangError(f"{error_message(error)}. {_REMEDY}") from error
+        raise FigLangError(f"{error_message(error).removesuffix('.')}. {_REMEDY}") from error
     except (LookupError, TypeError, ValueError) as error:
         raise FigLangError(
             f"{folder} has a file that is not as {name} released it ({error!r}). {_REMEDY}"
@@ -88,6 +90,12 @@ def _compute_cells(name: str, folder: Path) -> tuple[list[Cell], str]:
         raise FigLangError(f"{folder} has no released files of {name}. {_REMEDY}")
     # Most modules compare with numbers that were printed. One that does not names its column.
     return cells, getattr(module, "COMPARED_WITH", "published")
+
+
+def _left_out(name: str, folder: Path) -> list[str]:
+    """The numbers that cannot be computed for want of a file, of a module that can name them."""
+    left_out = getattr(benchmarks()[name].module("reproduced"), "left_out", None)
+    return [] if left_out is None else left_out(folder)
 
 
 def _rounded_like(published: str, computed: float) -> Decimal:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from PIL import ExifTags, Image, ImageFile, UnidentifiedImageError
 from figlang_tasks.core import files, hub, picture_bytes
 from figlang_tasks.core.benchmark import folder_of
 from figlang_tasks.core.errors import DataError
+from figlang_tasks.core.strict_pillow import strict_pillow
 
 if TYPE_CHECKING:
     import datasets
@@ -36,6 +36,9 @@ _WHITE_SQUARE_SIZE = (336, 336)
 """Width and height of the white square. The V-FLUTE paper, whose baseline has one, gives none: this
 is LLaVA-1.5's input size.
 """
+
+_BAND_HEIGHT = 256
+"""The rows of pixels that are compared at once."""
 
 _STORED = "figlang_stored_picture"
 """The attribute of a decoded picture with its `StoredPicture`."""
@@ -61,11 +64,6 @@ _intact_pictures: set[bytes] = set()
 
 The tasks of a benchmark show the same pictures, and check each only once.
 """
-
-_LOCK = threading.Lock()
-# What Pillow was set to when each thread began that is reading a picture now. Its length counts
-# these threads.
-_settings_before: list[bool] = []
 
 
 @dataclass(frozen=True)
@@ -172,13 +170,26 @@ def encode(picture: Image.Image) -> tuple[bytes, str]:
             content = read_bytes(stored.file, "a prompt")
         with _opened(content, stored.file, "a prompt") as image:
             suffix = _SUFFIXES.get(image.format)
-            plain = image.convert("RGB")
-        is_shown_as_it_is = plain.size == picture.size and plain.tobytes() == picture.tobytes()
-        if suffix is not None and is_shown_as_it_is:
-            return content, suffix
+            if suffix is not None and _is_shown_as(image, picture):
+                return content, suffix
     stream = io.BytesIO()
     picture.save(stream, "PNG")
     return stream.getvalue(), ".png"
+
+
+def _is_shown_as(image: Image.Image, picture: Image.Image) -> bool:
+    """Whether a plain reader shows an opened picture as `picture`, which is RGB.
+
+    Pixels are compared in bands: 67 megapixels as bytes, twice, take half a gigabyte.
+    """
+    if image.size != picture.size:
+        return False
+    plain = image if image.mode == "RGB" else image.convert("RGB")
+    for top in range(0, picture.height, _BAND_HEIGHT):
+        band = (0, top, picture.width, min(top + _BAND_HEIGHT, picture.height))
+        if plain.crop(band).tobytes() != picture.crop(band).tobytes():
+            return False
+    return True
 
 
 def decode_file(file: Path, location: str) -> Image.Image:
@@ -240,7 +251,7 @@ def below(folder: Path, path: str, location: str) -> Path:
 def _opened(content: bytes, file: Path | None, location: str) -> Iterator[ImageFile.ImageFile]:
     """Open a picture for the block; each error of the block becomes a `DataError`."""
     try:
-        with _strict_pillow():
+        with strict_pillow():
             stream = io.BytesIO(picture_bytes.without_metadata(content))
             with Image.open(stream, formats=FORMATS) as image:
                 yield image
@@ -296,7 +307,8 @@ def _on_white(image: Image.Image) -> Image.Image:
         # Pillow converts La, in which the colours are multiplied by alpha, only to LA.
         if image.mode == "La":
             image = image.convert("LA")
-        image = image.convert("RGBA")
+        if image.mode != "RGBA":  # else a copy, of 4 bytes a pixel
+            image = image.convert("RGBA")
         opaque_pixels = image.getchannel("A").histogram()[255]
         if opaque_pixels < image.width * image.height:
             image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
@@ -315,26 +327,6 @@ def _eight_bits(image: Image.Image) -> Image.Image:
     if transparent is not None:
         grey.paste(255, mask=Image.fromarray(np.asarray(grey_16_bits) == transparent))
     return grey
-
-
-@contextmanager
-def _strict_pillow() -> Iterator[None]:
-    """Let Pillow reject truncated files inside the block, in all threads.
-
-    lmms-eval makes Pillow fill them with grey, without a warning.
-    """
-    with _LOCK:
-        _settings_before.append(ImageFile.LOAD_TRUNCATED_IMAGES)
-        ImageFile.LOAD_TRUNCATED_IMAGES = False
-    try:
-        yield
-    finally:
-        with _LOCK:
-            # Threads may end in any order. Each takes the last entry off, so that the first entry,
-            # the setting before all of them, is left to the last thread to end.
-            setting_before = _settings_before.pop()
-            if not _settings_before:
-                ImageFile.LOAD_TRUNCATED_IMAGES = setting_before
 
 
 def _content(cell: ImageCell, location: str, dataset: str | None) -> tuple[bytes, Path | None]:

@@ -18,7 +18,7 @@ from commands import cells, figlang, refused
         ),
         ("irfl", "data/irfl/idiom_detection_task.csv", "7 cells, 7 equal, largest difference 0"),
         ("vflute", "data/vflute_test.csv", "7 cells, 7 equal, largest difference 0"),
-        ("columbus", "data/columbus/benchmark.json", "9 cells, 9 equal, largest difference 0.0"),
+        ("columbus", "data/columbus/benchmark.json", "15 cells, 15 equal, largest difference 0.0"),
     ],
     indirect=["shared_file"],
 )

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import io
 import struct
+import tracemalloc
 import zlib
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -129,3 +131,103 @@ def test_what_makes_two_pictures_the_same() -> None:
     repainted.putpalette((painted.getpalette() or [])[::-1])
     assert repainted.tobytes() == painted.tobytes()
     assert images.content_key(repainted) != images.content_key(painted)
+
+
+# --- a suffix that is not the format's ---
+
+
+def written_as_jpg(folder: Path, mode: str, kind: str, **options: Any) -> Path:
+    """A file called .jpg, of two halves: cyan above grey, or in grey 200 above 90."""
+    colours: dict[str, tuple[Any, Any]] = {
+        "RGB": ((0, 255, 255), (90, 90, 90)),
+        "CMYK": ((255, 0, 0, 0), (0, 0, 0, 165)),
+        "RGBA": ((0, 255, 255, 255), (0, 0, 0, 165)),
+        "L": (200, 90),
+    }
+    upper, lower = colours[mode]
+    picture = Image.new(mode, (64, 64), upper)
+    picture.paste(lower, (0, 32, 64, 64))
+    path = folder / "picture.jpg"
+    picture.save(path, kind, **options)
+    return path
+
+
+CYAN, GREY = (0, 255, 255), (90, 90, 90)
+
+
+@pytest.mark.parametrize(
+    ("mode", "kind", "options", "colours", "suffix"),
+    [
+        ("RGB", "JPEG", {}, (CYAN, GREY), ".jpg"),
+        # Without ink, white: 255 * (1 - 165 / 255) = 90. Adobe's programs, and Pillow's, store the
+        # complements of the inks.
+        ("CMYK", "JPEG", {}, (CYAN, GREY), ".jpg"),
+        ("L", "JPEG", {}, ((200, 200, 200), GREY), ".jpg"),
+        ("RGB", "PNG", {}, (CYAN, GREY), ".png"),
+        # Black of alpha 165 on white: 255 * (1 - 165 / 255) = 90.
+        ("RGBA", "PNG", {}, (CYAN, GREY), ".png"),
+        ("RGBA", "WEBP", {"lossless": True}, (CYAN, GREY), ".png"),
+        ("RGB", "WEBP", {"lossless": True}, (CYAN, GREY), ".png"),
+        ("RGB", "GIF", {}, (CYAN, GREY), ".png"),
+    ],
+)
+def test_the_suffix_of_a_file_does_not_count(
+    mode: str, kind: str, options: dict[str, Any], colours: Any, suffix: str, tmp_path: Path
+) -> None:
+    path = written_as_jpg(tmp_path, mode, kind, **options)
+    with Image.open(path) as stored:
+        assert (stored.mode == "P") == (kind == "GIF")
+    picture = read({"bytes": path.read_bytes()})
+    assert picture.tobytes() == images.decode_file(path, WHERE).tobytes()
+    pixels = np.asarray(picture).astype(int)
+    assert np.abs(pixels[8, 32] - colours[0]).max() <= 2
+    assert np.abs(pixels[56, 32] - colours[1]).max() <= 2
+    copy, copy_suffix = images.encode(picture)
+    assert copy_suffix == suffix
+    with Image.open(io.BytesIO(copy)) as plain:
+        assert plain.convert("RGB").tobytes() == picture.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("shared_file", "position", "colour"),
+    [  # as OpenCV and FFmpeg show them
+        ("data/ciibench/images/dev/dev-4.jpg", (5, 5), (231, 188, 34)),  # CMYK, of Photoshop
+        ("data/ciibench/images/dev/dev-4.jpg", (620, 877), (236, 236, 208)),
+        ("data/ciibench/images/test/test-732.jpg", (500, 60), (29, 41, 115)),  # WebP
+        ("data/ciibench/images/test/test-23.jpg", (240, 194), (254, 254, 254)),  # GIF
+        ("data/ciibench/images/test/test-8.jpg", (326, 461), (204, 204, 204)),  # grey
+    ],
+    indirect=["shared_file"],
+)
+def test_real_pictures_look_as_other_decoders_show_them(
+    shared_file: Path, position: tuple[int, int], colour: tuple[int, int, int]
+) -> None:
+    pixels = np.asarray(read({"bytes": shared_file.read_bytes()})).astype(int)
+    column, row = position
+    assert np.abs(pixels[row, column] - colour).max() <= 2
+
+
+# --- large pictures ---
+
+
+def test_a_picture_of_67_megapixels_is_read() -> None:
+    cell = file_of(Image.new("1", (9449, 7090), 1), "PNG")
+    picture = read(cell)
+    assert picture.size == (9449, 7090)
+    assert picture.getpixel((9448, 7089)) == (255, 255, 255)
+
+
+@pytest.mark.parametrize("changed_row", [None, 1999])
+def test_a_copy_of_a_large_picture_is_compared_in_bands(changed_row: int | None) -> None:
+    cell = file_of(Image.new("RGB", (2000, 2000), "white"), "PNG", compress_level=1)
+    picture = images.decode(cell, WHERE)
+    if changed_row is not None:
+        picture.putpixel((1999, changed_row), (0, 0, 0))
+    tracemalloc.start()
+    copy, suffix = images.encode(picture)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    # Both pictures as bytes would be 24 million.
+    assert peak < 8_000_000
+    assert suffix == ".png"
+    assert (copy == cell["bytes"]) == (changed_row is None)

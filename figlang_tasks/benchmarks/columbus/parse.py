@@ -9,9 +9,8 @@ from figlang_tasks.answers.choices import Choices
 from figlang_tasks.answers.option import option
 from figlang_tasks.answers.verdict import Read
 
-# The released patterns, each matched at the start of an output.
-_LETTER_IN_BRACKETS = re.compile(r"\([A-D]\)\s.+")  # (A) text
-_LETTER_AND_BRACKET = re.compile(r"[A-D]\)\s.+")  # A) text
+# Both released patterns for a letter with a text: "(A) text", "A) text".
+_FOLLOWED_BY_TEXT = re.compile(r"\(?([A-D])\)\s.+")
 
 
 def parse_official(output: str, options: Mapping[str, str]) -> str | None:
@@ -27,10 +26,27 @@ def parse_official(output: str, options: Mapping[str, str]) -> str | None:
         output: the model's answer.
         options: the text of each option by its letter.
     """
-    if _LETTER_IN_BRACKETS.match(output):
-        return _letter_if_text_is_equal(output, options, letter_index=1)
-    if _LETTER_AND_BRACKET.match(output):
-        return _letter_if_text_is_equal(output, options, letter_index=0)
+    letter = named_letter(output, options)
+    if letter is None or not _FOLLOWED_BY_TEXT.match(output):
+        return letter
+    _, *words_of_text = output.split()
+    text = " ".join(words_of_text)
+    return letter if text == options[letter] else None
+
+
+def named_letter(output: str, options: Mapping[str, str]) -> str | None:
+    """The letter of an output by the released patterns, whatever text follows it.
+
+    The authors count these letters for the share of the most frequent one (Table 2), while an
+    answer is right for them only if the text is the option's too (`parse_official`).
+
+    Args:
+        output: the model's answer.
+        options: the text of each option by its letter.
+    """
+    match = _FOLLOWED_BY_TEXT.match(output)
+    if match:
+        return match[1]
     if re.fullmatch("[A-D]", output):
         return output
     # Only the output is put into lower case: an option with a capital is never equal.
@@ -39,22 +55,6 @@ def parse_official(output: str, options: Mapping[str, str]) -> str | None:
         if text == output_in_lower_case:
             return letter
     return None
-
-
-def _letter_if_text_is_equal(
-    output: str, options: Mapping[str, str], letter_index: int
-) -> str | None:
-    """The letter in the first word of an output; None unless its option's text follows.
-
-    Args:
-        output: an output such as "(A) up and about".
-        options: the text of each option by its letter.
-        letter_index: where the letter stands in the first word.
-    """
-    first_word, *other_words = output.split()
-    letter = first_word[letter_index]
-    text = " ".join(other_words)
-    return letter if text == options[letter] else None
 
 
 def letter(output: str | None, options: Mapping[str, str]) -> Read[str]:

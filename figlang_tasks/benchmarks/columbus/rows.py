@@ -147,17 +147,22 @@ def documents(
         questions_by_id = _published_questions(release.folder, puzzles)
         if order == "published":
             part += "-published"
-            rows = [_in_published_order(row, questions_by_id[row["id"]]) for row in rows]
+            rows = [with_options(row, questions_by_id[row["id"]]["options"]) for row in rows]
         if graph:
             part += "-graph"
             rows = [_with_descriptions(row, questions_by_id[row["id"]]) for row in rows]
     return row_files.as_documents(rows, dataset, part, release.revision)
 
 
-def _in_published_order(row: Row, question: PublishedQuestion) -> Row:
-    """A row with its options in the order of the published runs, and the letter that is right."""
+def with_options(row: Row, options: Mapping[str, str]) -> Row:
+    """A row with its options in another order, and the letter that is then right.
+
+    Args:
+        row: a `Puzzle`, or a document.
+        options: the texts of the row's options by their letter.
+    """
     right_text = row["candidates"][LETTERS.index(row["answer"])]
-    candidates = [question["options"][letter] for letter in LETTERS]
+    candidates = [options[letter] for letter in LETTERS]
     right_letter = LETTERS[candidates.index(right_text)]
     return {**row, "candidates": candidates, "answer": right_letter}
 
@@ -184,7 +189,7 @@ def read_release(folder: Path) -> tuple[list[Puzzle], list[str]]:
     rows: list[tuple[str, object]] = []  # the location of each, and its cells
     table = folder / ARCHIVE_TABLE
     if table.exists():
-        for number, row in enumerate(_read_json(table), start=1):
+        for number, row in enumerate(read_json(table), start=1):
             rows.append((f"{table}, row {number}", row))
     else:
         table = folder / HUB_TABLE
@@ -213,7 +218,7 @@ def _picture_folder(folder: Path) -> Path:
     return folder_of_archive if folder_of_archive.is_dir() else folder / HUB_PICTURES
 
 
-def _read_json(path: Path) -> Any:
+def read_json(path: Path) -> Any:
     """What a JSON file of a release holds; a `DataError` if it is not valid JSON."""
     try:
         return json.loads(row_files.content_of(path))
@@ -348,7 +353,8 @@ def _published_questions(folder: Path, puzzles: Sequence[Puzzle]) -> dict[str, P
     for puzzle in puzzles:
         row_id = puzzle["id"]
         question = questions_by_id.get(row_id)
-        if question is None or not _has_options_of(puzzle, question):
+        # The file may lack the options.
+        if question is None or not has_options(puzzle, question.get("options", {})):
             raise DataError(
                 f"{folder}: the published runs do not have the options of {row_id}."
                 f" {USE_THE_RELEASE}"
@@ -359,10 +365,10 @@ def _published_questions(folder: Path, puzzles: Sequence[Puzzle]) -> dict[str, P
     return questions_by_id
 
 
-def _has_options_of(puzzle: Puzzle, question: PublishedQuestion) -> bool:
-    """Whether a published run showed the options of a rebus, in whatever order."""
-    published_options = question.get("options", {})  # the file may lack them
-    return sorted(published_options.values()) == sorted(puzzle["candidates"])
+def has_options(row: Row, options: Mapping[str, str]) -> bool:
+    """Whether four options have the texts of a `Puzzle` or document, in whatever order."""
+    has_letters = sorted(options) == list(LETTERS)
+    return has_letters and sorted(options.values()) == sorted(row["candidates"])
 
 
 def _read_published_questions(folder: Path) -> dict[str, PublishedQuestion]:
@@ -373,14 +379,14 @@ def _read_published_questions(folder: Path) -> dict[str, PublishedQuestion]:
     """
     questions_by_id: dict[str, PublishedQuestion] = {}
     if (folder / PUBLISHED_OUTPUTS).is_file():
-        for row in _read_json(folder / PUBLISHED_OUTPUTS)["results"]:
+        for row in read_json(folder / PUBLISHED_OUTPUTS)["results"]:
             row_id = PurePosixPath(row["image"]).stem
             # A row has the options, and the two descriptions in its field metadata.
             questions_by_id[row_id] = row | row["metadata"]
         return questions_by_id
     extracted_paths = [folder / name for name in EXTRACTED_FILES]
     if all(path.is_file() for path in extracted_paths):
-        options_by_id, descriptions_by_id = map(_read_json, extracted_paths)
+        options_by_id, descriptions_by_id = map(read_json, extracted_paths)
         # {"high_up_2": {"options": ...}}, and {"high_up_2": {"nodes": ..., "nodes_and_edges": ...}}
         for row_id, options in options_by_id.items():
             questions_by_id[row_id] = options | descriptions_by_id[row_id]
