@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -80,17 +81,7 @@ def read(
     if dry_run:
         say(estimated_cost_text(questions, max_tokens, prices))
         return
-
-    def connect() -> AskAll[UnreadAnswer]:
-        """Connect to the server."""
-        return asking.connect(
-            model,
-            max_tokens,
-            concurrency=concurrency,
-            title="figlang judge read",
-            kept_in=kept_answers.path,
-        )
-
+    connect = partial(_connect, model, max_tokens, concurrency, kept_answers.path)
     usage = ask(questions, connect, kept_answers, prices, max_tokens)
     has_only_failed = usage.failed > 0 and kept_answers.is_empty
     if not has_only_failed:  # Else there is no answer to write.
@@ -98,6 +89,14 @@ def read(
         _say_next(usage, prices, folder)
     if usage.failed:
         raise requests_failed(usage.failed, usage.error)
+
+
+def _connect(model: str, max_tokens: int, concurrency: int, kept_in: Path) -> AskAll[UnreadAnswer]:
+    """Connect to the server; return a function that asks the model."""
+    from figlang_tasks.judge import asking
+
+    title = "figlang judge read"
+    return asking.connect(model, max_tokens, concurrency=concurrency, title=title, kept_in=kept_in)
 
 
 def _write_run(

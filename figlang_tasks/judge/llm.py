@@ -62,6 +62,7 @@ class JudgedSheet:
     """An empty sheet that a language model fills in.
 
     Attributes:
+        output: the file to write.
         annotator: the name of the model in the sheet.
         kept_answers: the answers of earlier calls.
         questions: all questions about the sheet.
@@ -85,7 +86,7 @@ class JudgedSheet:
         filled = blank.rows.assign(**empty_cells, annotator=self.annotator)
         self._columns = list(blank.rows.columns)
         self._rows: list[_Row] = filled.to_dict("records")
-        self._output = output
+        self.output = output
         self.system_of_letter: dict[str, str] = {}
         self.questions: list[JudgeQuestion] = questions_of(self._items(path), rubric, model)
         self.kept_answers = kept_answers_beside(output, model, {"sheet": blank.code})
@@ -111,7 +112,7 @@ class JudgedSheet:
                 first_rows[question.item.id].update(cells)
         for item_id, preferred in settled_preferences(answered).items():
             first_rows[item_id]["preferred"] = preferred
-        write_whole(self._output, sheet.csv_bytes(self._columns, self._rows))
+        write_whole(self.output, sheet.csv_bytes(self._columns, self._rows))
 
     def answers_by_system(
         self, answered: Sequence[AnsweredQuestion]

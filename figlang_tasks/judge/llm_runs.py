@@ -85,6 +85,7 @@ class JudgedRuns:
     """Every explanation of one or more runs of the same rows, for a language model to judge.
 
     Attributes:
+        output: the file to write.
         annotator: the name of the judge.
         kept_answers: the answers of earlier calls.
         questions: all questions about the explanations.
@@ -117,7 +118,7 @@ class JudgedRuns:
         letters = sheet.LETTERS[: len(explained_by_system)]
         self.system_of_letter = dict(zip(letters, explained_by_system, strict=True))
         self._task = first.task
-        self._output = output
+        self.output = output
         self.annotator = annotator_name(model, first.rubric.TEMPLATE)
         items = _items(list(explained_by_system.values()))
         self.questions: list[JudgeQuestion] = questions_of(items, first.rubric.TEMPLATE, model)
@@ -152,7 +153,7 @@ class JudgedRuns:
                 data=str(self._task.data),
             )
             lines.append(json.dumps(verdict) + "\n")
-        write_whole(self._output, "".join(lines).encode("ascii"))
+        write_whole(self.output, "".join(lines).encode("ascii"))
 
     def answers_by_system(
         self, answered: Sequence[AnsweredQuestion]

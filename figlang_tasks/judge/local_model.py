@@ -48,13 +48,13 @@ def load(model: str, model_args: str, max_tokens: int) -> AskAll[JudgeQuestion]:
                 keep(questions[position], reply)
                 bar.update()
 
-            make_turns = [partial(_turn, question) for question in questions]
+            make_turns = [partial(turn_of, question) for question in questions]
             local.answer_all(lm, make_turns, max_tokens, take)
 
     return ask_all
 
 
-def _turn(question: JudgeQuestion) -> ChatTurn:
+def turn_of(question: JudgeQuestion) -> ChatTurn:
     """The turn of the user with the picture of a question, if it has one, and its prompt."""
     read_picture = question.item.read_picture
     pictures = [] if read_picture is None else [read_picture()]
