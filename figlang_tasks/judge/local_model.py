@@ -7,6 +7,7 @@ from functools import partial
 
 from tqdm import tqdm
 
+from figlang_tasks.core import redaction
 from figlang_tasks.core.prompting import ChatTurn, user_turn
 from figlang_tasks.judge.asking import AskAll
 from figlang_tasks.judge.questions import JudgeQuestion
@@ -39,7 +40,7 @@ def load(model: str, model_args: str, max_tokens: int) -> AskAll[JudgeQuestion]:
             def take(position: int, answer: local.LocalAnswer) -> None:
                 """Hand over an answer."""
                 reply = Reply(
-                    answer.text,
+                    redaction.without_secrets(answer.text),
                     served_by=model,
                     is_truncated=(answer.tokens_written or 0) >= max_tokens,
                     tokens_read=answer.tokens_read,
