@@ -1,6 +1,6 @@
 """``figlang judge``: people or a language model judge what finished runs answered (docs/judge.md).
 
-``figlang judge read`` is in `figlang_tasks.cli.judge_read`.
+``figlang judge llm`` and ``read`` are in `figlang_tasks.cli.judge_llm` and `judge_read`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from typing import Annotated
 
 import typer
 
-from figlang_tasks.cli import say, say_json, saying_new_folder
-from figlang_tasks.cli.judge_read import Concurrency, MaxTokens, Model, read, requests_failed
+from figlang_tasks.cli import say, say_json
+from figlang_tasks.cli.judge_llm import llm
+from figlang_tasks.cli.judge_read import read
 from figlang_tasks.cli.options import AsJson, Runs
 from figlang_tasks.core.whole_paths import new_folder
 
@@ -128,44 +129,5 @@ def agree(
         say(agreement.text(report).rstrip("\n"))
 
 
-@app.command()
-def llm(
-    sheet: Annotated[
-        Path,
-        typer.Argument(metavar="SHEET", help="An empty sheet of the export.", show_default=False),
-    ],
-    model: Model,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="The filled sheet.", show_default=False)
-    ],
-    concurrency: Concurrency = 4,
-    max_tokens: MaxTokens = 1024,
-) -> None:
-    """Let a language model fill in a sheet.
-
-    The server speaks OpenAI's protocol; OPENAI_API_KEY and OPENAI_BASE_URL name the key and the
-    server. The model gets the picture and the questions of an annotator. A cell stays empty if the
-    answer is unreadable, and such cells are counted. If the command is interrupted, run it again:
-    it keeps the answers so far. The sheet, and every result from it, says that a language model
-    filled it in.
-
-    \b
-    OPENAI_API_KEY=... figlang judge llm human/annotator1.csv --model gpt-4o -o gpt-4o.csv
-    OPENAI_BASE_URL=http://localhost:8000/v1 OPENAI_API_KEY=none \\
-      figlang judge llm human/annotator1.csv --model Qwen/Qwen2.5-VL-7B-Instruct -o qwen.csv
-    """
-    from figlang_tasks.judge.llm import fill
-
-    with saying_new_folder(output):
-        report = fill(sheet, output, model=model, concurrency=concurrency, max_tokens=max_tokens)
-    say(
-        f"{report['annotator']}: {report['asked']} requests; unreadable answers:"
-        f" {report['unreadable']}, failed requests: {report['failed']} (their cells are empty)"
-    )
-    for path in report["written"]:
-        say(f"written: {path}")
-    if report["failed"]:
-        raise requests_failed(report["failed"], report["error"])
-
-
+app.command()(llm)
 app.command()(read)

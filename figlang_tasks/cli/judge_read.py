@@ -2,38 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from figlang_tasks.cli import folder_beside, next_report_line, say
+from figlang_tasks.cli.judge_costs import (
+    Concurrency,
+    DryRun,
+    MaxTokens,
+    Model,
+    PriceRead,
+    Prices,
+    PriceWritten,
+    ask,
+    cost_text,
+    estimated_cost_text,
+    requests_failed,
+)
 from figlang_tasks.cli.options import Run
-from figlang_tasks.core.errors import FigLangError
 
 if TYPE_CHECKING:
+    from figlang_tasks.judge.asking import AskAll, Usage
     from figlang_tasks.judge.kept_answers import KeptAnswers
-    from figlang_tasks.judge.read import TaskReading, Usage
+    from figlang_tasks.judge.read import TaskReading
     from figlang_tasks.judge.unread import UnreadAnswer, UnreadAnswers
-
-Model: TypeAlias = Annotated[
-    str, typer.Option(help="Name of the model at the server.", show_default=False)
-]
-Concurrency: TypeAlias = Annotated[
-    int, typer.Option(min=1, max=64, help="Requests at the same time.")
-]
-MaxTokens: TypeAlias = Annotated[
-    int, typer.Option(min=16, help="Tokens of an answer, with its thinking.")
-]
-PriceRead: TypeAlias = Annotated[
-    float | None,
-    typer.Option(min=0, help="Price of a million tokens that the model reads.", show_default=False),
-]
-PriceWritten: TypeAlias = Annotated[
-    float | None,
-    typer.Option(min=0, help="Price of a million tokens that it writes.", show_default=False),
-]
 
 
 def read(
@@ -45,9 +40,7 @@ def read(
             "--output", "-o", help="Folder of the new run. [default: RUN_read]", show_default=False
         ),
     ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be asked. Ask and write nothing.")
-    ] = False,
+    dry_run: DryRun = False,
     concurrency: Concurrency = 4,
     max_tokens: MaxTokens = 1024,
     price_read: PriceRead = None,
@@ -72,8 +65,8 @@ def read(
     OPENAI_API_KEY=... figlang judge read results/MODEL --model gpt-4o-mini
     figlang compare a=results/a_read b=results/b_read --metric acc_read_by_model
     """
+    from figlang_tasks.judge import asking
     from figlang_tasks.judge.kept_answers import KeptAnswers
-    from figlang_tasks.judge.read import unanswered
     from figlang_tasks.judge.unread import find_unread
     from figlang_tasks.results import runs
 
@@ -81,15 +74,15 @@ def read(
     folder = output or folder_beside(saved_run.path, "read")
     unread = find_unread(saved_run, model)
     # It holds what an interrupted command has kept. Answers of another model or run are an error.
-    kept_answers = KeptAnswers(folder, unread.origin)
-    prices = _Prices(price_read, price_written)
-    questions = unanswered(unread, kept_answers, max_tokens)
+    kept_answers = KeptAnswers.in_folder(folder, unread.origin)
+    prices = Prices(price_read, price_written)
+    questions = asking.unanswered(unread.questions, kept_answers, max_tokens)
     say(_plan_text(unread, len(questions)))
     if dry_run:
-        say(_estimated_cost_text(questions, max_tokens, prices))
+        say(estimated_cost_text(questions, max_tokens, prices))
         return
-
-    usage = _ask(questions, model, kept_answers, prices, concurrency, max_tokens)
+    connect = partial(_connect, model, max_tokens, concurrency, kept_answers.path)
+    usage = ask(questions, connect, kept_answers, prices, max_tokens)
     has_only_failed = usage.failed > 0 and kept_answers.is_empty
     if not has_only_failed:  # Else there is no answer to write.
         _write_run(unread, kept_answers, folder, max_tokens)
@@ -98,60 +91,12 @@ def read(
         raise requests_failed(usage.failed, usage.error)
 
 
-def requests_failed(count: int, last_error: str) -> FigLangError:
-    """The error that a command ends with after requests to a model failed."""
-    return FigLangError(
-        f"{count} requests failed, the last with {last_error}: run the command again to ask them"
-        " again"
-    )
+def _connect(model: str, max_tokens: int, concurrency: int, kept_in: Path) -> AskAll[UnreadAnswer]:
+    """Connect to the server; return a function that asks the model."""
+    from figlang_tasks.judge import asking
 
-
-class _Prices(NamedTuple):
-    """What a million tokens cost that the model reads or writes; None where no price was given."""
-
-    read: float | None
-    written: float | None
-
-    def text(self, tokens_read: int, tokens_written: int) -> str:
-        """The price of some tokens to append: ``; price 0.0123``; "" if no price was given."""
-        if self.read is None and self.written is None:
-            return ""
-        price_read = self.read or 0
-        price_written = self.written or 0
-        price = (tokens_read * price_read + tokens_written * price_written) / 1e6
-        return f"; price {price:,.4f}"
-
-
-def _ask(
-    questions: Sequence[UnreadAnswer],
-    model: str,
-    kept_answers: KeptAnswers,
-    prices: _Prices,
-    concurrency: int,
-    max_tokens: int,
-) -> Usage:
-    """Ask the questions that are still open, keep the answers, and return what that took.
-
-    If it fails or is interrupted, print what it has cost so far, and raise the error again.
-    """
-    from figlang_tasks.judge.read import Usage, ask
-
-    usage = Usage()
-    try:
-        # This counts each request in `usage`, and adds each answer to `kept_answers`.
-        ask(
-            questions,
-            model,
-            kept_answers,
-            usage,
-            concurrency=concurrency,
-            max_tokens=max_tokens,
-        )
-    except (FigLangError, OSError, KeyboardInterrupt):
-        if usage.requests:
-            say(_cost_text(usage, prices), err=True)
-        raise
-    return usage
+    title = "figlang judge read"
+    return asking.connect(model, max_tokens, concurrency=concurrency, title=title, kept_in=kept_in)
 
 
 def _write_run(
@@ -167,10 +112,10 @@ def _write_run(
 # --- what is printed ---
 
 
-def _say_next(usage: Usage, prices: _Prices, folder: Path) -> None:
+def _say_next(usage: Usage, prices: Prices, folder: Path) -> None:
     """Print what the requests have cost, where the new run is, and what to type next."""
     if usage.requests:
-        say(_cost_text(usage, prices))
+        say(cost_text(usage, prices))
     say(f"written: {folder}\n{next_report_line(folder)}")
 
 
@@ -193,17 +138,6 @@ def _plan_text(unread: UnreadAnswers, request_count: int) -> str:
             details += f"; {kept_count} answers are kept from before"
         lines.append(f"{request_count} requests to {unread.model} ({details})")
     return "\n".join(lines)
-
-
-def _estimated_cost_text(
-    questions: Sequence[UnreadAnswer], max_tokens: int, prices: _Prices
-) -> str:
-    """What it would cost at most to ask these questions, and that they were not asked."""
-    tokens_to_read = sum(question.estimated_tokens for question in questions)
-    tokens_to_write = len(questions) * max_tokens
-    tokens = f"about {tokens_to_read:,} tokens to read, at most {tokens_to_write:,} to write"
-    price = prices.text(tokens_to_read, tokens_to_write)
-    return f"{tokens}{price}\nnothing was asked or written"
 
 
 def _reading_text(task: str, reading: TaskReading, model: str, max_tokens: int) -> str:
@@ -231,12 +165,3 @@ def _reading_text(task: str, reading: TaskReading, model: str, max_tokens: int) 
     model_value = estimate_text(model_metric, reading.estimate_by_model)
     lines.append(f"  {our_metric} {our_value}, {model_metric} {model_value}")
     return "\n".join(lines)
-
-
-def _cost_text(usage: Usage, prices: _Prices) -> str:
-    """What the requests have cost: ``3 requests: 900 tokens read, 60 written; price 0.0123``."""
-    tokens = f"{usage.tokens_read:,} tokens read, {usage.tokens_written:,} written"
-    if usage.unreported:
-        tokens += f" (the server reported none of {usage.unreported} answers)"
-    price = prices.text(usage.tokens_read, usage.tokens_written)
-    return f"{usage.requests} requests: {tokens}{price}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from jinja2 import (
@@ -65,6 +66,16 @@ def prompt_hash(benchmark: str) -> str:
     digest = hashlib.sha256()
     for path in sorted(folder.glob("*.jinja")):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:12]
+
+
+def template_hash(*templates: str) -> str:
+    """The first 12 hex digits of the SHA-256 over some templates, named as for `render`."""
+    digest = hashlib.sha256()
+    for template in templates:
+        path = _environment().get_template(template).filename
+        assert path is not None  # all loaders read files
+        digest.update(template.encode() + b"\0" + Path(path).read_bytes() + b"\0")
     return digest.hexdigest()[:12]
 
 

@@ -51,28 +51,39 @@ def key_of(model: str, prompt: str) -> str:
 
 
 class KeptAnswers:
-    """The answers of one model about one run, in the folder of its readings.
+    """The answers of one model about the same data, in a file.
 
     The file's first line is the origin (below), each other line is a `KeptAnswer` as JSON. The
     constructor reads what is there and writes nothing; call `open` once before the first `add`.
 
     Args:
-        folder: need not exist.
-        origin: what the answers are about: the model, and the digest of each samples file by name.
+        path: the file; it need not exist, nor its folder.
+        origin: what the answers are about: the ``model``, and under ``samples`` what names the
+            data, such as the digest of each samples file.
 
     Raises:
-        FigLangError: the folder holds something else.
+        FigLangError: the file holds answers of another model or about something else.
     """
 
-    def __init__(self, folder: Path, origin: Mapping[str, object]) -> None:
-        """Read the answers that the folder holds already."""
-        self.path = folder / NAME
+    def __init__(self, path: Path, origin: Mapping[str, object]) -> None:
+        """Read the answers that the file holds already."""
+        self.path = path
         self._origin = dict(origin)
         self._by_key: dict[str, KeptAnswer] = {}
         if self.path.exists():
             self._read()
-        else:
+
+    @classmethod
+    def in_folder(cls, folder: Path, origin: Mapping[str, object]) -> KeptAnswers:
+        """Those in a folder that holds what the same command has written, or nothing.
+
+        Raises:
+            FigLangError: the folder holds something else.
+        """
+        kept_answers = cls(folder / NAME, origin)
+        if not kept_answers.path.exists():
             files.check_is_free(folder)
+        return kept_answers
 
     @property
     def is_empty(self) -> bool:
@@ -142,7 +153,7 @@ class KeptAnswers:
             )
         if origin.get("samples") != self._origin["samples"]:
             raise FigLangError(
-                f"{self.path} holds answers about another run: choose another --output"
+                f"{self.path} holds answers about another run or sheet: choose another --output"
             )
         for json_object in json_objects:
             # An answer that lacks a field is left out, as if its question had not been asked.

@@ -1,26 +1,31 @@
-"""A language model as an annotator, at any server of OpenAI's protocol.
+"""A language model as an annotator: it fills in a sheet, or judges every explanation of runs.
 
-It fills in a sheet of ``figlang judge export`` and sees what an annotator sees: no system's name
-and no score. First it is asked the label, then the adequacy of each explanation by itself, then the
-preference.
+`JudgedSheet` fills in a sheet of ``figlang judge export``; `figlang_tasks.judge.llm_runs` judges
+runs. What the model is asked is in `figlang_tasks.judge.questions`.
 """
 
 from __future__ import annotations
 
-import base64
-import io
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias, TypedDict
+from typing import Any, TypeAlias
+
+from PIL import Image
 
 from figlang_tasks.core import images
 from figlang_tasks.core.errors import FigLangError
-from figlang_tasks.core.prompting import prompt_hash, render
 from figlang_tasks.judge import sheet
-from figlang_tasks.judge.server import Content, ModelServer, Reply, ask_all, last_object
-from figlang_tasks.judge.sheet import JUDGED_COLUMNS, Sheet
+from figlang_tasks.judge.bias import settled_preferences
+from figlang_tasks.judge.kept_answers import KeptAnswers
+from figlang_tasks.judge.questions import (
+    AnsweredQuestion,
+    Item,
+    JudgeQuestion,
+    questions_of,
+    rubric_hash,
+)
+from figlang_tasks.judge.sheet import JUDGED_COLUMNS
 from figlang_tasks.metrics.files import write_whole
 
 _REQUIRED_COLUMNS = ("claim", "reference", "explanation", "label", "adequate", "error")
@@ -29,284 +34,119 @@ _Row: TypeAlias = dict[str, Any]
 """A row of the sheet, by column."""
 
 
-class FilledSheet(TypedDict):
-    """The outcome of filling in a sheet: its requests and the files that were written.
+def annotator_name(model: str, rubric: str) -> str:
+    """The name of a model as an annotator, with the version of its prompts."""
+    name = " ".join(model.split())
+    return f"{sheet.LLM_PREFIX}{name}, prompt {rubric_hash(rubric)}"
+
+
+def kept_answers_beside(output: Path, model: str, samples: object) -> KeptAnswers:
+    """The answers that an earlier call has kept beside its output.
+
+    Args:
+        output: ``NAME.csv`` or ``NAME.jsonl``; the answers are in ``NAME.answers.jsonl``.
+        model: the name of the model.
+        samples: what names the data that is judged.
+
+    Raises:
+        FigLangError: the output exists, and this command did not write it about the same data.
+    """
+    path = output.with_name(f"{output.stem}.answers.jsonl")
+    kept_answers = KeptAnswers(path, {"model": model, "samples": samples})
+    if output.exists() and not path.exists():
+        raise FigLangError(f"{output} exists, and {path.name} is not beside it: choose another -o")
+    return kept_answers
+
+
+class JudgedSheet:
+    """An empty sheet that a language model fills in.
 
     Attributes:
-        annotator: the name of the annotator in the sheet.
-        asked: the number of requests.
-        unreadable: answers from which no cell was read.
-        failed: requests without an answer.
-        error: the last failure, with its item and column; "" without one.
-        written: the sheet and the log of the answers.
+        output: the file to write.
+        annotator: the name of the model in the sheet.
+        kept_answers: the answers of earlier calls.
+        questions: all questions about the sheet.
+        system_of_letter: empty, since a sheet does not say which system is which.
+
+    Args:
+        path: the empty sheet, with its pictures beside it.
+        output: the filled sheet.
+        model: the name of the model.
+
+    Raises:
+        FigLangError: the sheet cannot be used, a picture is damaged, or the output is not ours.
     """
 
-    annotator: str
-    asked: int
-    unreadable: int
-    failed: int
-    error: str
-    written: list[Path]
-
-
-@dataclass(frozen=True)
-class _Question:
-    """One request for the cells of a row.
-
-    Attributes:
-        row: the row; the first one of the item for `label` and `preferred`.
-        column: the column to fill in.
-        letters: the letters of the item.
-        content: what the model sees.
-    """
-
-    row: _Row
-    column: str
-    letters: tuple[str, ...]
-    content: Content
+    def __init__(self, path: Path, output: Path, model: str) -> None:
+        """Read the sheet; nothing is asked or written yet."""
+        blank = sheet.read(path, _REQUIRED_COLUMNS)
+        rubric = "judge/flute.jinja" if "premise" in blank.rows.columns else "judge/vflute.jinja"
+        self.annotator = annotator_name(model, rubric)
+        empty_cells = dict.fromkeys([*JUDGED_COLUMNS, "comment"], "")
+        filled = blank.rows.assign(**empty_cells, annotator=self.annotator)
+        self._columns = list(blank.rows.columns)
+        self._rows: list[_Row] = filled.to_dict("records")
+        self.output = output
+        self.system_of_letter: dict[str, str] = {}
+        self.questions: list[JudgeQuestion] = questions_of(self._items(path), rubric, model)
+        self.kept_answers = kept_answers_beside(output, model, {"sheet": blank.code})
 
     @property
-    def place(self) -> str:
-        """The item and the column, for messages."""
-        return f"item {self.row['item']}, {self.column}"
+    def plan(self) -> str:
+        """What is judged, in a line."""
+        return f"{len(self._rows)} explanations of a sheet"
+
+    def write(self, answered: Sequence[AnsweredQuestion]) -> None:
+        """Write the filled sheet; a cell is empty where the model said nothing that can be read.
+
+        The preference is empty, too, where it changes with the order.
+        """
+        rows_by_place = {(row["item"], row["letter"]): row for row in self._rows}
+        first_rows: dict[str, _Row] = {}  # label and preference of an item stand in its first row
+        for row in self._rows:
+            first_rows.setdefault(row["item"], row)
+        for question, _, cells in answered:
+            if question.column == "adequate":
+                rows_by_place[question.item.id, question.letters[0]].update(cells)
+            elif question.column == "label":
+                first_rows[question.item.id].update(cells)
+        for item_id, preferred in settled_preferences(answered).items():
+            first_rows[item_id]["preferred"] = preferred
+        write_whole(self.output, sheet.csv_bytes(self._columns, self._rows))
+
+    def answers_by_system(
+        self, answered: Sequence[AnsweredQuestion]
+    ) -> dict[str, list[AnsweredQuestion]]:
+        """All answers under one name."""
+        return {"all explanations": list(answered)}
+
+    def _items(self, path: Path) -> list[Item]:
+        """The items of the sheet at this path, after a check of their pictures."""
+        rows_by_item: dict[str, list[_Row]] = {}
+        for row in self._rows:
+            rows_by_item.setdefault(row["item"], []).append(row)
+        items: list[Item] = []
+        for item_id, rows in rows_by_item.items():
+            first = rows[0]
+            read_picture = None
+            if first.get("image"):
+                read_picture = partial(_picture, path, first)
+                read_picture()  # raises an error for a damaged one, before anything is paid for
+            explanations = {row["letter"]: row["explanation"] for row in rows}
+            row_texts = {
+                "premise": first.get("premise", ""),
+                "claim": first["claim"],
+                "reference": first["reference"],
+            }
+            items.append(Item(item_id, row_texts, explanations, read_picture, asks_label=True))
+        return items
 
 
-def fill(
-    sheet_path: Path, output: Path, *, model: str, concurrency: int, max_tokens: int
-) -> FilledSheet:
-    """Let a language model fill in an empty sheet; return a summary of its answers.
-
-    Each answer is written as it arrives. Cells that `output` holds from an earlier call are kept,
-    and only the questions about the others are asked.
-
-    Args:
-        sheet_path: the empty sheet, with its pictures beside it.
-        output: the filled sheet; a log of the answers stands beside it.
-        model: the name of the model at the server.
-        concurrency: requests at the same time.
-        max_tokens: the longest answer, with its thinking.
-
-    Raises:
-        FigLangError: a sheet cannot be used, there is no key of the server, or several requests
-            failed one after the other.
-    """
-    blank = sheet.read(sheet_path, _REQUIRED_COLUMNS)
-    columns = list(blank.rows.columns)
-    model_name = " ".join(model.split())
-    annotator = f"{sheet.LLM_PREFIX}{model_name}, prompt {prompt_hash('judge')}"
-    filled_rows = _rows_to_fill(blank, annotator, output)
-
-    # About the cells still empty. `question.row` is one of `filled_rows`, so keep() fills these in.
-    questions = list(_questions(sheet_path, filled_rows))
-    log = output.with_name(f"{output.name.removesuffix('.csv')}.answers.jsonl")
-    summary = FilledSheet(
-        annotator=annotator,
-        asked=len(questions),
-        unreadable=0,
-        failed=0,
-        error="",
-        written=[output, log],
-    )
-
-    def keep(question: _Question, reply: Reply) -> None:
-        """Write an answer into the sheet and the log; a failure is only counted and logged."""
-        # After a failure the text is empty, and gives no cells.
-        cells = read_answer(question.column, reply.text, question.letters)
-        question.row.update(cells)
-        if reply.error:
-            summary["failed"] += 1
-            summary["error"] = f"{reply.error} ({question.place})"
-        elif not cells:
-            summary["unreadable"] += 1
-        _append_to_log(log, question, reply, cells)
-        write_whole(output, sheet.csv_bytes(columns, filled_rows))
-
-    server = ModelServer(model, max_tokens)
-    # The file is written before anything is paid for, so that a folder that cannot be written to is
-    # noticed.
-    write_whole(output, sheet.csv_bytes(columns, filled_rows))
-    title = "figlang judge llm"
-    ask_all(server, questions, keep, concurrency=concurrency, title=title, kept_in=output)
-    return summary
-
-
-def _rows_to_fill(blank: Sheet, annotator: str, output: Path) -> list[_Row]:
-    """The rows of a sheet for this annotator, with the cells that an earlier call has filled in.
-
-    Args:
-        blank: the empty sheet.
-        annotator: the name of the annotator.
-        output: the sheet of an earlier call, if there is one.
-
-    Raises:
-        FigLangError: the sheet of the earlier call cannot be continued.
-    """
-    rows = _empty_rows(blank, annotator)
-    if output.exists():
-        earlier = sheet.read(output, _REQUIRED_COLUMNS)
-        _check_earlier_sheet(earlier, annotator, blank.code)
-        _copy_judgements(earlier, rows)  # writes the cells into the rows
-    return rows
-
-
-def _empty_rows(blank: Sheet, annotator: str) -> list[_Row]:
-    """The rows of a sheet for this annotator, with nothing filled in."""
-    empty_cells = dict.fromkeys([*JUDGED_COLUMNS, "comment"], "")
-    rows: list[_Row] = blank.rows.assign(**empty_cells, annotator=annotator).to_dict("records")
-    return rows
-
-
-def _check_earlier_sheet(earlier: Sheet, annotator: str, code: str) -> None:
-    """Raise a `FigLangError` unless the output of an earlier call can be continued.
-
-    It must be of the same annotator and export, and its judgements must be valid.
-
-    Args:
-        earlier: the output of the earlier call.
-        annotator: the name of the annotator of this call.
-        code: the code of the export of this call.
-    """
-    if earlier.annotator != annotator or earlier.code != code:
-        raise FigLangError(
-            f"{earlier.path} exists, of {earlier.annotator} and the export {earlier.code}, not of"
-            f" {annotator} and {code}: choose another -o"
-        )
-    letters = sorted(set(earlier.rows["letter"]))
-    spellings_of_present: dict[str, sheet.Spellings] = {}  # by column; some may not be there
-    for column, spellings in sheet.spellings_by_column(letters).items():
-        if column in earlier.rows.columns:
-            spellings_of_present[column] = spellings
-    sheet.read_judgements(earlier, spellings_of_present)  # raises an error if a cell is not valid
-
-
-def _copy_judgements(earlier: Sheet, rows: Sequence[_Row]) -> None:
-    """Copy the judgements of an earlier call into the rows to fill in, which are changed."""
-    judged_cells = earlier.rows.set_index(["item", "letter"]).filter(JUDGED_COLUMNS)
-    cells_by_item_and_letter = judged_cells.to_dict("index")
-    for row in rows:
-        row.update(cells_by_item_and_letter.get((row["item"], row["letter"]), {}))
-
-
-def _append_to_log(log: Path, question: _Question, reply: Reply, cells: Mapping[str, str]) -> None:
-    """Append an answer, or a failure, and what was read from it to the log."""
-    entry: dict[str, object] = {
-        "item": question.row["item"],
-        "letter": question.row["letter"],
-        "asked": question.column,
-        "said": reply.text,
-    }
-    if reply.error:
-        entry["error"] = reply.error
-    else:
-        entry["model"] = reply.served_by
-    entry["read"] = cells
-    with log.open("a", encoding="ascii") as file:
-        file.write(json.dumps(entry) + "\n")
-
-
-# --- questions ---
-
-
-def _questions(sheet_path: Path, rows: Sequence[_Row]) -> Iterator[_Question]:
-    """Yield the questions that are still to be asked, whose cells are empty, item by item."""
-    rows_by_item: dict[str, list[_Row]] = {}
-    for row in rows:
-        rows_by_item.setdefault(row["item"], []).append(row)
-    for item_rows in rows_by_item.values():
-        picture = _picture(sheet_path, item_rows[0])
-        letters = tuple(row["letter"] for row in item_rows)
-        for row, column, prompt in _prompts(item_rows):
-            content = [*picture, {"type": "text", "text": prompt}]
-            yield _Question(row, column, letters, content)
-
-
-def _prompts(item_rows: Sequence[_Row]) -> Iterator[tuple[_Row, str, str]]:
-    """Yield row, column and prompt of each question about an item whose cells are empty.
-
-    The questions are those about the label, the adequacy of each explanation (with its error) and,
-    if there are several explanations, the preferred one. The label and the preference of an item
-    may stand in any of its rows; those that are asked for go into the first.
-    """
-    first = item_rows[0]
-    texts = {column: first.get(column) for column in ("premise", "claim", "reference")}
-    if not any(row["label"] for row in item_rows):
-        yield first, "label", render("judge/label.jinja", **texts)
-    for row in item_rows:
-        if not row["adequate"]:
-            explanation = row["explanation"]
-            prompt = render("judge/adequacy.jinja", explanation=explanation, **texts)
-            yield row, "adequate", prompt
-    has_preference = "preferred" in first and len(item_rows) > 1
-    if has_preference and not any(row["preferred"] for row in item_rows):
-        explanations = {row["letter"]: row["explanation"] for row in item_rows}
-        prompt = render("judge/preference.jinja", explanations=explanations, **texts)
-        yield first, "preferred", prompt
-
-
-def _picture(sheet_path: Path, row: _Row) -> Content:
-    """The part of a user's turn with the picture of a row, as a JPEG; [] if the row has none.
+def _picture(sheet_path: Path, row: _Row) -> Image.Image:
+    """The picture of a row.
 
     Somebody else may have written the sheet, and its pictures go to a server. So only a file below
     the sheet's folder may be read.
     """
-    if not row.get("image"):
-        return []
     origin = f"{sheet_path}, item {row['item']}"
-    path = images.below(sheet_path.parent, row["image"], origin)
-    buffer = io.BytesIO()
-    images.decode_file(path, origin).save(buffer, "JPEG", quality=85)
-    encoded = base64.b64encode(buffer.getvalue()).decode()
-    url = f"data:image/jpeg;base64,{encoded}"
-    return [{"type": "image_url", "image_url": {"url": url}}]
-
-
-# --- answers ---
-
-
-def read_answer(column: str, answer: str, letters: Sequence[str] = ()) -> dict[str, str]:
-    """The cells that an answer to the question about a column fills in; empty if it has none.
-
-    They are taken from the last JSON object of the answer that has the column as a key. There are
-    none if there is no such object, a value is not valid, or adequacy and error contradict each
-    other.
-
-    Args:
-        column: what the model was asked: `label`, `adequate` or `preferred`.
-        answer: what the model said.
-        letters: all letters of the item, at least two, from which `preferred` chooses; not used
-            for other columns.
-
-    Returns:
-        The cells by column: ``{"label": "entailment"}``; ``{"adequate": "no", "error": "unsound"}``
-        (one question asks for both); ``{"preferred": "B"}``.
-    """
-    texts: dict[str, str] = {}
-    for name, value in last_object(answer, column).items():
-        # A sheet takes the texts "True" and "1" for yes.
-        if isinstance(value, str | bool | int):
-            texts[name] = str(value)
-    if texts.get("error", "").strip().casefold() == "none":
-        # So models say that there is no error, for which a sheet has no word.
-        del texts["error"]
-
-    columns = ["adequate", "error"] if column == "adequate" else [column]
-    spellings = sheet.spellings_by_column(letters)  # without several letters none of `preferred`
-    cells: dict[str, str] = {}
-    for name in columns:
-        try:
-            cell = sheet.read_cell(texts.get(name, ""), spellings[name])
-        except ValueError:  # the value is not valid
-            return {}
-        if cell is not None:
-            cells[name] = cell
-    if column == "adequate" and not _is_consistent(cells):
-        return {}
-    return cells
-
-
-def _is_consistent(cells: Mapping[str, str]) -> bool:
-    """Whether cells say that an explanation is adequate, or that it is not and name its error."""
-    has_error = "error" in cells
-    if cells.get("adequate") == "yes":
-        return not has_error
-    return cells.get("adequate") == "no" and has_error
+    return images.decode_file(images.below(sheet_path.parent, row["image"], origin), origin)

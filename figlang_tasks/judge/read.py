@@ -1,20 +1,25 @@
 """``figlang judge read``: a language model reads the answers that a run left unread.
 
-`ask` asks it, and `write` writes a new run with its readings beside ours.
+`figlang_tasks.judge.asking` asks it, and `write` writes a new run with its readings beside ours.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
-from figlang_tasks.core.prompting import prompt_hash
+from figlang_tasks.core.prompting import template_hash
 from figlang_tasks.judge.kept_answers import KeptAnswer, KeptAnswers
-from figlang_tasks.judge.server import ModelServer, Reply, ask_all
-from figlang_tasks.judge.unread import ReadableTask, UnreadAnswer, UnreadAnswers, read_option
+from figlang_tasks.judge.unread import (
+    PROMPT,
+    ReadableTask,
+    UnreadAnswer,
+    UnreadAnswers,
+    read_option,
+)
 from figlang_tasks.results.task_run import TaskRun
 from figlang_tasks.results.writing import ChangedTask, write_run
 from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measures, evaluate
@@ -26,39 +31,6 @@ from figlang_tasks.scoring.read_by_model import (
     read_by_model,
 )
 from figlang_tasks.scoring.readings import READ_BY
-
-
-@dataclass
-class Usage:
-    """The requests of one call and their tokens.
-
-    Attributes:
-        requests: those that were sent, failed ones too.
-        failed: how many of them failed.
-        error: the last failure, with the row that it was about; "" without one.
-        unreported: answers whose tokens the server did not report.
-        tokens_read: tokens of the prompts.
-        tokens_written: tokens of the answers.
-    """
-
-    requests: int = 0
-    failed: int = 0
-    error: str = ""
-    unreported: int = 0
-    tokens_read: int = 0
-    tokens_written: int = 0
-
-    def add(self, reply: Reply, row: str) -> None:
-        """Count the reply to a question; `row` is the row that it is about, for `error`."""
-        self.requests += 1
-        if reply.error:
-            self.failed += 1
-            self.error = f"{reply.error} ({row})"
-        elif reply.tokens_read is None or reply.tokens_written is None:
-            self.unreported += 1
-        else:
-            self.tokens_read += reply.tokens_read
-            self.tokens_written += reply.tokens_written
 
 
 @dataclass(frozen=True)
@@ -80,64 +52,6 @@ class TaskReading:
     metric: str
     estimate: Estimate
     estimate_by_model: Estimate
-
-
-def unanswered(
-    unread: UnreadAnswers, kept_answers: KeptAnswers, max_tokens: int
-) -> list[UnreadAnswer]:
-    """The questions that no kept answer settles, and so are still to be asked.
-
-    An answer that was cut at a lower limit than `max_tokens` settles none.
-    """
-    questions: list[UnreadAnswer] = []
-    for question in unread.questions:
-        if kept_answers.get(question.key, max_tokens) is None:
-            questions.append(question)
-    return questions
-
-
-def ask(
-    questions: Sequence[UnreadAnswer],
-    model: str,
-    kept_answers: KeptAnswers,
-    usage: Usage,
-    *,
-    concurrency: int,
-    max_tokens: int,
-) -> None:
-    """Ask a model questions, and keep each answer in `kept_answers` as it arrives.
-
-    Args:
-        questions: those that are still to be asked, as `unanswered` gives them.
-        model: the language model.
-        kept_answers: those of the model so far.
-        usage: counts the requests.
-        concurrency: requests at the same time.
-        max_tokens: the longest answer, with its thinking.
-
-    Raises:
-        FigLangError: there is no key, or several requests failed one after the other.
-    """
-    if not questions:
-        kept_answers.open()  # so that the file is there in any case
-        return  # without a server, for which nobody may have a key
-
-    def keep(question: UnreadAnswer, reply: Reply) -> None:
-        """Count a reply, and keep its answer; a failure is asked again by the next call."""
-        usage.add(reply, question.row)
-        if not reply.error:
-            kept_answers.add(question.key, reply, max_tokens)
-
-    server = ModelServer(model, max_tokens)  # raises an error before a file is written
-    kept_answers.open()
-    ask_all(
-        server,
-        questions,
-        keep,
-        concurrency=concurrency,
-        title="figlang judge read",
-        kept_in=kept_answers.path,
-    )
 
 
 def write(unread: UnreadAnswers, kept_answers: KeptAnswers, folder: Path) -> dict[str, TaskReading]:
@@ -196,7 +110,7 @@ def _with_readings(
     metadata = {
         "model": model,
         "served_by": sorted(served_by),
-        "prompt": prompt_hash("judge"),
+        "prompt": template_hash(PROMPT),
         "metric": metric,
         "unread": summary.unread,
         **summary.counts,

@@ -147,7 +147,8 @@ def ask_all(
     failures_in_a_row = 0
     try:
         for question in questions:
-            waiting[pool.submit(server.ask, question.content)] = question
+            # The content is made when it is sent: all pictures at once would fill the memory.
+            waiting[pool.submit(_ask, server, question)] = question
         completed = as_completed(list(waiting))  # a copy, since `waiting` shrinks below
         # With disable=None there is a bar on a terminal only.
         for future in tqdm(completed, title, len(waiting), unit="request", disable=None):
@@ -169,6 +170,11 @@ def ask_all(
         for future, question in waiting.items():
             if future.done() and not future.cancelled():
                 keep(question, future.result())
+
+
+def _ask(server: ModelServer, question: Question) -> Reply:
+    """Send a question; return the reply."""
+    return server.ask(question.content)
 
 
 # --- JSON in answers ---

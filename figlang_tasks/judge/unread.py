@@ -17,12 +17,16 @@ from figlang_tasks.core.errors import FigLangError, RunError
 from figlang_tasks.core.prompting import render
 from figlang_tasks.core.record import Record
 from figlang_tasks.core.text import listing, whole_characters
+from figlang_tasks.judge.asking import estimated_tokens
 from figlang_tasks.judge.documents import RunDocuments
 from figlang_tasks.judge.kept_answers import key_of
 from figlang_tasks.judge.server import Content, last_object
 from figlang_tasks.results.task_run import Run, TaskRun, outputs
 from figlang_tasks.scoring.read_by_model import ReadingStatus, headline_measure
 from figlang_tasks.scoring.readings import READ_BY, has_unread_words
+
+PROMPT: Final = "judge/read.jinja"
+"""The template of the question about an answer."""
 
 _BY_SCORES: Final = ("scores", "no_scores")
 """Statuses of answers that are scores."""
@@ -31,7 +35,6 @@ _HEAD_CHARACTERS = 4_000
 _TAIL_CHARACTERS = 8_000
 """How much of a long answer a prompt shows, from its beginning and from its end."""
 
-_BYTES_PER_TOKEN = 4
 _AROUND_LABELS = " \t\n()[].:*\"'"
 """Characters that may stand around a label."""
 
@@ -62,7 +65,7 @@ class UnreadAnswer:
     @property
     def estimated_tokens(self) -> int:
         """About how many tokens the prompt has."""
-        return len(self.prompt.encode()) // _BYTES_PER_TOKEN
+        return estimated_tokens(self.prompt)
 
 
 @dataclass(frozen=True)
@@ -254,9 +257,7 @@ def _prompt(question: str, options: Mapping[str, str], unread_text: str) -> str:
         unread_text: the answer.
     """
     one_line_options = {label: " ".join(text.split()) for label, text in options.items()}
-    prompt = render(
-        "judge/read.jinja", question=question, options=one_line_options, output=unread_text
-    )
+    prompt = render(PROMPT, question=question, options=one_line_options, output=unread_text)
     # An answer may hold half a character (a lone surrogate), which could not be sent as UTF-8.
     return whole_characters(prompt)
 

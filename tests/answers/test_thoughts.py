@@ -16,7 +16,7 @@ from figlang_tasks.answers.thoughts import (
     open_thought,
     without_thoughts,
 )
-from figlang_tasks.judge.llm import read_answer
+from figlang_tasks.judge.questions import read_answer
 
 # --- every tag of the list ---
 

@@ -91,8 +91,9 @@ def test_a_language_model_joins(exported: list[Path], monkeypatch: pytest.Monkey
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         monkeypatch.setenv("OPENAI_API_KEY", "none")
         text = done("llm", sheet, "--model", JUDGE_MODEL, "-o", output)
-    assert text.startswith(f"LLM judge {JUDGE_MODEL}, prompt ")
-    assert "20 requests; unreadable answers: 20, failed" in text
+    assert f"\nLLM judge {JUDGE_MODEL}, prompt " in text
+    assert "unreadable answers: 25, failed requests: 0" in text
+    assert "\n25 requests: " in text
 
 
 @pytest.mark.parametrize(

@@ -9,20 +9,36 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import done, figlang
 from filled_sheets import Item, key_of, right_label, save_key, save_sheet, sheet_of
 from openai_server import JUDGE_MODEL, JudgeServer
 from PIL import Image
 
-from figlang_tasks.core.errors import FigLangError
-from figlang_tasks.core.prompting import prompt_hash
+from figlang_tasks.core.prompting import template_hash
 from figlang_tasks.judge import sheet
 from figlang_tasks.judge.agree import agree, text
-from figlang_tasks.judge.llm import FilledSheet, fill, read_answer
+from figlang_tasks.judge.questions import read_answer
 
 KEY = key_of(["one", "two"], [1, 0, 1])
-OPTIONS: dict[str, Any] = {"model": JUDGE_MODEL, "concurrency": 2, "max_tokens": 64}
-NAME = f"LLM judge {JUDGE_MODEL}, prompt {prompt_hash('judge')}"
-REQUESTS = 3 * (1 + 2 + 1)  # items x (label, adequacy of two, preference)
+OPTIONS = ("--model", JUDGE_MODEL, "--concurrency", "2", "--max-tokens", "64")
+ONE_BY_ONE = ("--model", JUDGE_MODEL, "--concurrency", "1", "--max-tokens", "64")
+VERSION = template_hash(
+    "judge/vflute.jinja", "judge/label.jinja", "judge/adequacy.jinja", "judge/preference.jinja"
+)
+NAME = f"LLM judge {JUDGE_MODEL}, prompt {VERSION}"
+REQUESTS = 3 * (1 + 2 + 2)  # items x (label, adequacy of two, preference in two orders)
+
+
+def fill(blank: Path, output: Path, *options: str) -> str:
+    """Let the model fill in a sheet; return what the command prints."""
+    return done("judge", "llm", blank, "-o", output, *options or OPTIONS)
+
+
+def kept(output: Path) -> list[dict[str, Any]]:
+    """The answers that are kept beside a sheet."""
+    path = output.with_name(f"{output.stem}.answers.jsonl")
+    _, *lines = path.read_text().splitlines()
+    return [json.loads(line) for line in lines]
 
 
 @pytest.fixture
@@ -51,7 +67,7 @@ def save_blank(folder: Path) -> Path:
         picture = Image.new("RGBA", (8, 8), (80 * item["number"], 0, 0))
         picture.save(folder / "images" / f"{item['number']}.png")
     columns = [column for column in sheet.COLUMNS if column != "premise"]
-    return save_sheet(folder / "sheet.annotator1.csv", rows, columns)
+    return save_sheet(folder / "annotator1.csv", rows, columns)
 
 
 def good_answer(prompt: str, pictures: list[Image.Image]) -> str:
@@ -92,14 +108,14 @@ class Filled:
     Attributes:
         blank: the sheet before.
         output: the sheet that was written.
-        report: what :func:`fill` returned.
+        printed: what the command printed.
         pictures: the number of pictures in each request.
         settings: of the last request.
     """
 
     blank: Path
     output: Path
-    report: FilledSheet
+    printed: str
     pictures: list[int]
     settings: dict[str, Any]
 
@@ -113,13 +129,13 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
     with pytest.MonkeyPatch.context() as patch, JudgeServer(good_answer) as running:
         patch.setenv("OPENAI_API_KEY", "none")
         patch.setenv("OPENAI_BASE_URL", running.url)
-        report = fill(blank, output, **OPTIONS)
-        return Filled(blank, output, report, running.pictures, running.settings)
+        printed = fill(blank, output)
+        return Filled(blank, output, printed, running.pictures, running.settings)
 
 
 def test_each_judgement_is_asked_for_once_with_the_picture(filled: Filled) -> None:
-    report = filled.report
-    assert (report["asked"], report["unreadable"], report["failed"]) == (REQUESTS, 0, 0)
+    assert f"{NAME}: unreadable answers: 0, failed requests: 0" in filled.printed
+    assert f"\n{REQUESTS} requests: {REQUESTS} tokens read, " in filled.printed
     assert filled.pictures == [1] * REQUESTS
     assert filled.settings == {"model": JUDGE_MODEL, "temperature": 0, "max_tokens": 64}
 
@@ -144,23 +160,38 @@ def test_the_texts_of_the_sheet_stay(filled: Filled) -> None:
     assert sheet.read(filled.output).rows[texts].equals(texts_before)
 
 
-def test_every_answer_is_logged_with_the_model_that_gave_it(filled: Filled) -> None:
-    log_file = filled.output.with_name("filled.answers.jsonl")
-    log = [*map(json.loads, log_file.read_text().splitlines())]
-    assert len(log) == REQUESTS
-    assert sum(entry["said"].startswith("I see. {") for entry in log) == 3
-    assert {entry["model"] for entry in log} == {f"{JUDGE_MODEL}-2026"}
+def test_every_answer_is_kept_with_the_model_that_gave_it(filled: Filled) -> None:
+    answers = kept(filled.output)
+    assert len(answers) == REQUESTS
+    assert sum(answer["text"].startswith("I see. {") for answer in answers) == 3
+    assert {answer["served_by"] for answer in answers} == {f"{JUDGE_MODEL}-2026"}
 
 
 def test_a_sheet_of_a_model_is_marked_as_such_beside_that_of_a_person(
     filled: Filled, tmp_path: Path
 ) -> None:
-    assert sheet.read(filled.output).annotator == filled.report["annotator"] == NAME
+    assert sheet.read(filled.output).annotator == NAME
     person = tmp_path / "person.csv"
     person.write_bytes(filled.output.read_bytes().replace(NAME.encode(), b"annotator 1"))
     agreement = agree(save_key(tmp_path, KEY), [person, filled.output])
     assert [annotator["llm"] for annotator in agreement["annotators"]] == [False, True]
     assert NAME in text(agreement)
+
+
+def test_a_preference_that_changes_with_the_order_is_none(
+    tmp_path: Path, blank: Path, server: JudgeServer
+) -> None:
+    def first_one(prompt: str, pictures: list[Image.Image]) -> str:
+        is_preference = '{"preferred"' in prompt
+        return '{"preferred": "A"}' if is_preference else good_answer(prompt, pictures)
+
+    server.answer = first_one
+    printed = fill(blank, tmp_path / "filled.csv")
+    expected = "for 3 items: 3 (100.0 %) change with the order; the first is preferred in 100.0 %"
+    assert expected in printed
+    filled = sheet.read(tmp_path / "filled.csv")
+    counts = sheet.read_judgements(filled, sheet.spellings_by_column("AB")).count()
+    assert (counts["preferred"], counts["adequate"]) == (0, 6)
 
 
 def test_unreadable_answers_and_failures_are_counted(
@@ -172,16 +203,14 @@ def test_unreadable_answers_and_failures_are_counted(
         return "Both are fine." if '{"adequate"' in prompt else good_answer(prompt, pictures)
 
     server.answer = poor_answer
-    report = fill(blank, tmp_path / "filled.csv", **{**OPTIONS, "concurrency": 1})
-    assert (report["asked"], report["unreadable"], report["failed"]) == (REQUESTS, 6, 3)
-    assert "BadRequestError" in report["error"]
-    assert report["error"].endswith("(item 3, label)")
+    result = figlang("judge", "llm", blank, "-o", tmp_path / "filled.csv", *ONE_BY_ONE)
+    assert "unreadable answers: 6, failed requests: 3" in result.stdout
+    assert result.exit_code == 1
+    assert "3 requests failed, the last with BadRequestError" in result.stderr
+    assert "(item 3, label): run the command again" in result.stderr
     filled = sheet.read(tmp_path / "filled.csv")
     counts = sheet.read_judgements(filled, sheet.spellings_by_column("AB")).count()
-    assert counts["label"] == 0
-    assert counts["adequate"] == 0
-    assert counts["preferred"] == 3
-    assert (tmp_path / "filled.answers.jsonl").read_text().count('"error"') == 3
+    assert (counts["label"], counts["adequate"], counts["preferred"]) == (0, 0, 3)
 
 
 def test_a_server_that_goes_away_loses_nothing(
@@ -194,24 +223,27 @@ def test_a_server_that_goes_away_loses_nothing(
         return good_answer(prompt, pictures)
 
     server.answer = five_answers
-    failures = r"3 requests failed one after the other, .*refused\ufffd?\[?.*run the comm"
-    with pytest.raises(FigLangError, match=failures):
-        fill(blank, tmp_path / "filled.csv", **{**OPTIONS, "concurrency": 1})
-    before = sheet.read(tmp_path / "filled.csv").rows
+    output = tmp_path / "filled.csv"
+    result = figlang("judge", "llm", blank, "-o", output, *ONE_BY_ONE)
+    assert "3 requests failed one after the other" in result.stderr
+    assert not output.exists() and len(kept(output)) == 5
     server.answer = good_answer
     server.prompts = []
-    report = fill(blank, tmp_path / "filled.csv", **OPTIONS)
-    assert report["asked"] == len(server.prompts) == REQUESTS - 5
-    after = sheet.read(tmp_path / "filled.csv").rows
-    assert before.mask(before == "", after).equals(after)
-    assert fill(blank, tmp_path / "filled.csv", **OPTIONS)["asked"] == 0
+    printed = fill(blank, output)
+    assert f"{REQUESTS - 5} requests to {JUDGE_MODEL} (5 answers are kept" in printed
+    assert len(server.prompts) == REQUESTS - 5
+    first_content = output.read_bytes()
+    assert "\n0 requests to" in fill(blank, output)
+    assert output.read_bytes() == first_content
 
 
 def test_models_that_think_take_no_temperature(
     tmp_path: Path, blank: Path, server: JudgeServer
 ) -> None:
-    with pytest.raises(FigLangError, match="3 requests failed"):
-        fill(blank, tmp_path / "filled.csv", **{**OPTIONS, "model": "o3-mini"})
+    result = figlang(
+        "judge", "llm", blank, "-o", tmp_path / "o.csv", "--model", "o3-mini", "--max-tokens", "64"
+    )
+    assert "3 requests failed" in result.stderr
     assert server.settings == {"model": "o3-mini", "max_completion_tokens": 64}
 
 
@@ -220,23 +252,23 @@ def test_mistakes_are_found_before_a_request(
 ) -> None:
     def check_refusal(message: str, output: Path = tmp_path / "out.csv") -> None:
         """Check that filling in a sheet is refused with this message."""
-        with pytest.raises(FigLangError, match=message):
-            fill(blank, output, **OPTIONS)
+        result = figlang("judge", "llm", blank, "-o", output, *OPTIONS)
+        assert result.exit_code == 1
+        assert message in result.stderr
         assert server.prompts == []
 
-    other_annotator = (
-        r"annotator1.csv exists, of annotator 1 and the export s-\w+, not of LLM judge judge-1"
-    )
-    check_refusal(other_annotator, output=blank)
-    other_export = tmp_path / "other.csv"
-    content = blank.read_bytes().replace(b"annotator 1", NAME.encode())
-    other_export.write_bytes(content.replace(KEY["sheet"].encode(), b"s-1"))
-    check_refusal("of LLM judge judge-1, .* and the export s-1, not of", output=other_export)
+    check_refusal("exists, and annotator1.answers.jsonl is not beside it: choose", output=blank)
+    kept_answers = tmp_path / "other.answers.jsonl"
+    kept_answers.write_text('{"model": "judge-2", "samples": {}}\n')
+    other = tmp_path / "other.csv"
+    check_refusal("holds answers of judge-2, not of judge-1: choose another", output=other)
+    kept_answers.write_text('{"model": "judge-1", "samples": {"sheet": "s-1"}}\n')
+    check_refusal("holds answers about another run or sheet", output=other)
     monkeypatch.delenv("OPENAI_API_KEY")
     check_refusal("OPENAI_API_KEY")
     (tmp_path / "images" / "2.png").write_bytes(b"no picture")
-    check_refusal(r"item 2: .*2.png")
-    assert not (tmp_path / "out.csv").exists()
+    check_refusal("item 2: ")
+    assert not list(tmp_path.glob("out*"))
 
 
 @pytest.mark.parametrize(

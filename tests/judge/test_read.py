@@ -583,7 +583,7 @@ EXISTS = "run_read exists already and is not overwritten: remove it, or choose a
         (
             "run_read/model_answers.jsonl",
             OTHER_RUN,
-            "model_answers.jsonl holds answers about another run: choose another --output",
+            "model_answers.jsonl holds answers about another run or sheet: choose another --output",
         ),
         (
             "run_read/model_answers.jsonl",

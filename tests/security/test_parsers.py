@@ -30,7 +30,7 @@ from figlang_tasks.benchmarks.vflute import tasks as vflute
 from figlang_tasks.benchmarks.vflute.benchmark import BENCHMARK
 from figlang_tasks.core import score_requests
 from figlang_tasks.core.request import Request
-from figlang_tasks.judge import llm as judge
+from figlang_tasks.judge import questions as judge
 from figlang_tasks.results import runs
 
 

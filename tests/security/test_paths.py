@@ -17,7 +17,7 @@ from figlang_tasks.benchmarks.metaclue import generated as metaclue
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.images import below
 from figlang_tasks.core.text import without_paths
-from figlang_tasks.judge.llm import fill
+from figlang_tasks.judge.llm import JudgedSheet
 from figlang_tasks.judge.sheet import COLUMNS
 from figlang_tasks.report import gallery
 from figlang_tasks.results.runs import read
@@ -86,7 +86,7 @@ def test_a_sheet_sends_no_picture_of_this_machine_to_a_server(
         monkeypatch.setenv("OPENAI_API_KEY", "none")
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         with pytest.raises(DataError, match=r"sheet.csv, item 1: image .* points outside of .*got"):
-            fill(sheet, tmp_path / "filled.csv", model=JUDGE_MODEL, concurrency=1, max_tokens=64)
+            JudgedSheet(sheet, tmp_path / "filled.csv", JUDGE_MODEL)
         assert server.prompts == []
 
 
