@@ -270,8 +270,8 @@ def _known_layer(weights: Weights) -> int:
     model = weights.name.rpartition("/")[2]  # the last part of ORG/NAME, or of a path
     if model not in LAYERS:
         raise ValueError(
-            f"give bertscore_layer for {weights.name}, a BERT, DeBERTa (version 1) or RoBERTa: it is"
-            f" known for {', '.join(LAYERS)}"
+            f"give bertscore_layer for {weights.name}, a BERT, DeBERTa (version 1) or RoBERTa: it"
+            f" is known for {', '.join(LAYERS)}"
         )
     return LAYERS[model]
 

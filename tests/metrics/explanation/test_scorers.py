@@ -121,8 +121,8 @@ def test_what_is_no_text_is_named(references: list, candidates: list, message: s
         (
             {"name": "figlang24", "bertscore_model": "org/own"},
             (
-                r"give bertscore_layer for org/own, a BERT, DeBERTa \(version 1\) or RoBERTa: it is"
-                r" known for deb"
+                r"give bertscore_layer for org/own, a BERT, DeBERTa \(version 1\) or RoBERTa: it"
+                r" is known for deb"
             ),
         ),
     ],
