@@ -143,7 +143,12 @@ def read_annotations(file: Path) -> tuple[list[Annotation], list[str]]:
         "is_text_in_right_image",
     )
     located_rows = row_files.read_rows(file, columns)
-    return row_files.validate_rows(located_rows, _annotation, key=lambda row: row.comic)
+    return row_files.validate_rows(located_rows, _annotation, key=_key_of_annotation)
+
+
+def _key_of_annotation(annotation: Annotation) -> str:
+    """What must be unique among annotations, for messages."""
+    return f"comic {annotation.comic}"
 
 
 def _annotation(row: Row, location: str) -> Annotation:

@@ -93,6 +93,11 @@ def picture_without_name(doc: Document) -> Any:
     return images.decode(cell, location)
 
 
+def _key_of_row(row: Row) -> str:
+    """What must be unique among rows, for messages."""
+    return f"the picture with the id {row['id']}"
+
+
 def _picture_id(content: bytes) -> str:
     """The first 16 hex digits of the SHA-256 of a picture's file, which tell no style and label."""
     return hashlib.sha256(content).hexdigest()[:16]
@@ -132,7 +137,7 @@ def _rows_of_archive(
         return {**row, **_annotated(annotation)}
 
     located = [(f"{NAME}, {picture.path}", picture) for picture in pictures]
-    rows, row_faults = row_files.validate_rows(located, parse, key=lambda row: row["id"])
+    rows, row_faults = row_files.validate_rows(located, parse, key=_key_of_row)
     return rows, faults + row_faults
 
 
@@ -181,7 +186,7 @@ def _rows_of_hub(folder: Path, check_images: bool) -> tuple[list[dict[str, Any]]
         }
 
     located = [(f"{NAME} row {index}", cells) for index, cells in enumerate(table)]
-    rows, faults = row_files.validate_rows(located, parse, key=lambda row: row["id"])
+    rows, faults = row_files.validate_rows(located, parse, key=_key_of_row)
     if len(table) != HUB_ROWS:
         message = f"{location} has {len(table)} rows, must have {HUB_ROWS:,}. {USE_THE_RELEASE}"
         faults.insert(0, message)
