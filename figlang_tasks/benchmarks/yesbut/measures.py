@@ -157,7 +157,7 @@ def _mean_bertscore(records: Sequence[UnderstandingRecord]) -> Statistic | None:
     """The mean BERTScore; None without scores."""
     if not SCHEME.has_scores(records):
         return None
-    return ratio(map(unit_of, records), map(_bertscore, records))
+    return ratio(map(unit_of, records), [_bertscore(record) for record in records])
 
 
 def _average(records: Sequence[UnderstandingRecord]) -> Statistic | None:

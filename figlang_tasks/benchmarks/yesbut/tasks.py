@@ -18,9 +18,8 @@ from typing import Any, ClassVar
 
 from PIL import Image
 
-from figlang_tasks.answers.yes_no import yes_no
-from figlang_tasks.benchmarks.yesbut import measures, rows, text_scores
-from figlang_tasks.benchmarks.yesbut.records import DetectionRecord, Label, UnderstandingRecord
+from figlang_tasks.benchmarks.yesbut import measures, parse, rows, text_scores
+from figlang_tasks.benchmarks.yesbut.records import DetectionRecord, UnderstandingRecord
 from figlang_tasks.core import images
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.options import Kwargs
@@ -119,10 +118,7 @@ def detection_record(doc: Document, output: str | None) -> DetectionRecord:
         doc: the row.
         output: the model's answer; None if there is none.
     """
-    reading = yes_no(output)
-    predicted: Label | None = None
-    if reading.value is not None:
-        predicted = "Y" if reading.value else "N"
+    reading = parse.label(output)
     return {
         "id": doc["id"],
         "data": doc["data"],
@@ -130,7 +126,7 @@ def detection_record(doc: Document, output: str | None) -> DetectionRecord:
         "stage": doc["stage"],
         "style": doc["style"],
         "gold": doc["gold"],
-        "predicted": predicted,
+        "predicted": reading.value,
         "status": reading.status,
         "rule": reading.rule,
     }
