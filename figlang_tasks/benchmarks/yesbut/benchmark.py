@@ -34,5 +34,4 @@ BENCHMARK = Benchmark(
     ),
     keys=("task",),
     scorer="yesbut24",
-    needs={"WordNet": "sentence_meteor and average of yesbut"},
 )
