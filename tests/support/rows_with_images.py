@@ -491,12 +491,12 @@ def write_valid_yesbut(folder: Path, archive: bool = False) -> Path:
     rows: list[dict[str, Any]] = []
     for path, content in yesbut_pictures():
         if "non_satirical" not in path:
-            number = Path(path).stem.split("_")[1]
+            comic = Path(path).stem.split("_")[1]
             rows.append(
                 {
                     "image": {"bytes": content, "path": None},
-                    "difficulty_in_understanding": "HARD" if number == "0" else "EASY",
-                    "overall_description": f"Joke {number} is ironic.",
+                    "difficulty_in_understanding": "HARD" if comic == "0" else "EASY",
+                    "overall_description": f"Joke {comic} is ironic.",
                     "stage": "stage2",
                 }
             )

@@ -7,7 +7,7 @@ from __future__ import annotations
 import csv
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ UNDERSTANDING = Request.of("YesBut", task="understanding")
 DETECTION = Request.of("YesBut", task="detection")
 
 
-def values(records: list[Record], declared: Measures) -> dict[str, dict[str, float]]:
+def values(records: Sequence[Record], declared: Measures) -> dict[str, dict[str, float]]:
     """The value of each metric by scope."""
     estimates = evaluate(records, declared, stderr_resamples=0)
     return {
