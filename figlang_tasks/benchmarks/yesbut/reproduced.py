@@ -54,7 +54,7 @@ def cells(folder: Path) -> Iterator[tuple[str, str, float]]:
         yield f"always {label}: accuracy", accuracy, ours["acc"]
         yield f"always {label}: F1 of satirical", f1, ours["f1"]
     yield from _stage_2_from_table_8(folder)
-    yield from _gaps_to_people(folder)
+    yield from gaps_to_people(folder)
 
 
 # --- detection: Table 3 ---
@@ -117,7 +117,7 @@ def _stage_2_from_table_8(folder: Path) -> Iterator[tuple[str, str, float]]:
 # --- the human evaluation: section 5.4 ---
 
 
-def _gaps_to_people(folder: Path) -> Iterator[tuple[str, str, float]]:
+def gaps_to_people(folder: Path) -> Iterator[tuple[str, str, float]]:
     """How far the best model is below the human description, by what is judged, in points."""
     file = folder / JUDGEMENTS
     if not file.exists():
