@@ -73,7 +73,7 @@ def prefetch(
         bool,
         typer.Option(
             "--scorers",
-            help="Also download the weights of the papers' explanation scorers (5.4 GB).",
+            help="Also download the weights of the papers' explanation scorers (6.8 GB).",
         ),
     ] = False,
 ) -> None:

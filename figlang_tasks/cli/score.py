@@ -61,8 +61,8 @@ ScorerName: TypeAlias = Annotated[
     typer.Option(
         help=(
             "vflute25 (mean of BERTScore and BLEURT), figlang24 (BERTScore), flute22,"
-            " flute22-xlarge, embedded (demo), or off. This command ignores $FIGLANG_SCORER."
-            " [default: the paper's, if its weights are here]"
+            " flute22-xlarge, yesbut24, embedded (demo), or off. This command ignores"
+            " $FIGLANG_SCORER. [default: the paper's, if its weights are here]"
         ),
         show_default=False,
     ),

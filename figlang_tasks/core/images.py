@@ -200,9 +200,14 @@ def decode_file(file: Path, location: str) -> Image.Image:
     return _decoded(read_bytes(file, location), file, location)
 
 
-def size_of(file: Path, location: str) -> tuple[int, int]:
-    """Width and height of the picture that `decode_file` gives, without decoding it."""
-    with _opened(read_bytes(file, location), file, location) as image:
+def size_of(picture: Path | ImageCell, location: str) -> tuple[int, int]:
+    """Width and height of a picture in a file or in a cell with its bytes, without decoding it."""
+    if isinstance(picture, Path):
+        content, file = read_bytes(picture, location), picture
+    else:
+        content, _ = _content(picture, location, None)
+        file = None
+    with _opened(content, file, location) as image:
         width, height = image.size
         # Pillow gives the size of a TIFF picture as it is upright.
         is_on_its_side = image.format != "TIFF" and _turn(image) in _QUARTER_TURNS

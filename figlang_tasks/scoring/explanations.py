@@ -29,7 +29,7 @@ OFF = "off"
 """The choice of no scorer."""
 
 ScorerName: TypeAlias = Literal[
-    "vflute25", "figlang24", "flute22", "flute22-xlarge", "embedded", "off"
+    "vflute25", "figlang24", "flute22", "flute22-xlarge", "yesbut24", "embedded", "off"
 ]
 SCORER_NAMES = get_args(ScorerName)
 

@@ -162,7 +162,7 @@ def _add_scorer_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--bertscore-model",
         metavar="MODEL",
-        help="another BERT or DeBERTa: a folder, ORG/NAME or ORG/NAME@COMMIT",
+        help="another BERT, DeBERTa or RoBERTa: a folder, ORG/NAME or ORG/NAME@COMMIT",
     )
     add(
         "--bertscore-layer",

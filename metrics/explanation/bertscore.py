@@ -1,4 +1,4 @@
-"""BERTScore F1 (Zhang et al. 2020, arXiv 1904.09675) for BERT and DeBERTa encoders.
+"""BERTScore F1 (Zhang et al. 2020, arXiv 1904.09675) for BERT, DeBERTa and RoBERTa encoders.
 
 Without idf weights, and without rescaling by a baseline.
 
@@ -32,13 +32,14 @@ LAYERS = {
     "deberta-base-mnli": 9,
     "bert-base-uncased": 9,
     "bert-large-uncased": 18,
+    "roberta-large": 17,
 }
 """The layer that bert-score 0.3.13 takes of a model.
 
 Its authors chose it for its correlation with human judgement.
 """
 
-_MODEL_TYPES = ("bert", "deberta")
+_MODEL_TYPES = ("bert", "deberta", "roberta")
 _TOKENIZERS = ({"tokenizer.json"}, {"vocab.txt"}, {"vocab.json", "merges.txt"})
 """Each set of files is enough to make a tokenizer from."""
 
@@ -69,7 +70,7 @@ class BertScore(PairModel):
         cache: keeps the scores.
 
     Raises:
-        WeightsError: the model is no BERT or DeBERTa, or lacks a tokenizer or the layer.
+        WeightsError: the model is no BERT, DeBERTa or RoBERTa, or lacks a tokenizer or the layer.
     """
 
     bounds = (-1.01, 1.01)
@@ -78,7 +79,7 @@ class BertScore(PairModel):
         self, located: Located, layer: int, device: str, dtype: DType, cache: ScoreCache
     ) -> None:
         """Check the model's configuration; its weights are loaded when they are needed."""
-        _check_config(located, layer)
+        config = _check_config(located, layer)
         super().__init__(
             f"bertscore:{located.identity},layer:{layer},idf:no,rescale:no,max:{MAX_TOKENS}",
             device,
@@ -87,6 +88,7 @@ class BertScore(PairModel):
         )
         self._located = located
         self._layer = layer
+        self._needs_space = config["model_type"] == "roberta"
 
     def _compute(self, pairs: set[Pair]) -> Iterator[Mapping[Pair, float]]:
         """Yield the scores of all pairs in parts, each by (reference, candidate).
@@ -299,16 +301,23 @@ class BertScore(PairModel):
     def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
         """The ids of each text, with [CLS] and [SEP], cut to `MAX_TOKENS`."""
         inputs = [tokenizer_input(text) for text in texts]
+        if self._needs_space:
+            # To RoBERTa's tokenizer, a word at the start of a text is another one than the same
+            # word behind a space. bert-score puts a space there (`add_prefix_space`), unless the
+            # text is empty.
+            inputs = [text and f" {text}" for text in inputs]
         return self._tokenizer(inputs, truncation=True, max_length=MAX_TOKENS)["input_ids"]
 
     def _load(self, dtype: torch.dtype) -> torch.nn.Module:
         """Load the encoder up to `layer`, with weights of a dtype."""
-        from transformers import AutoConfig, BertModel, DebertaModel
+        from transformers import AutoConfig, BertModel, DebertaModel, RobertaModel
 
         config = AutoConfig.from_pretrained(self._located.folder)
         config.num_hidden_layers = self._layer
         if config.model_type == "bert":
             model = load(BertModel, self._located, config, dtype, add_pooling_layer=False)
+        elif config.model_type == "roberta":
+            model = load(RobertaModel, self._located, config, dtype, add_pooling_layer=False)
         else:
             model = load(DebertaModel, self._located, config, dtype)
         return Encoder(model, longest=padded(MAX_TOKENS))
@@ -327,8 +336,12 @@ def tokenizer_input(text: str) -> str:
     return without_surrogates(text).strip()
 
 
-def _check_config(located: Located, layer: int) -> None:
-    """Raise WeightsError unless the model is a BERT or DeBERTa with a tokenizer and this layer."""
+def _check_config(located: Located, layer: int) -> dict[str, Any]:
+    """The configuration of a model that `BertScore` can take.
+
+    Raises:
+        WeightsError: it is none of `_MODEL_TYPES`, or lacks a tokenizer or the layer.
+    """
     config = read_config(located)
     # Without all files of one set, libraries make a tokenizer that knows no word.
     has_tokenizer = any(
@@ -342,9 +355,10 @@ def _check_config(located: Located, layer: int) -> None:
     if config.get("model_type") not in _MODEL_TYPES:
         raise WeightsError(
             f"{located.identity} is a {config.get('model_type')} model; BERTScore is implemented"
-            f" here for {' and '.join(_MODEL_TYPES)}"
+            f" here for {', '.join(_MODEL_TYPES)}"
         )
     if not 1 <= layer <= config["num_hidden_layers"]:
         raise WeightsError(
             f"{located.identity} has layers 1 to {config['num_hidden_layers']}, not {layer}"
         )
+    return config

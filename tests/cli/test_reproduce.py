@@ -32,6 +32,20 @@ def test_released_files_give_the_published_numbers(
     assert "-0.000000000" not in result.stdout
 
 
+@pytest.mark.parametrize("shared_file", ["data/yesbut/files.csv"], indirect=True)
+def test_two_cells_of_yesbut_do_not_follow_from_the_other_table(shared_file: Path) -> None:
+    """Facts, section 4: 18 of 20. The human evaluation is not in the shared folder."""
+    result = figlang("reproduce", "yesbut", "--data", shared_file.parent)
+    assert result.exit_code == 1
+    assert result.stdout.splitlines()[-1] == "24 cells, 22 equal, largest difference 0.0066"
+    rows = {row[0]: row[1:] for row in cells(result.stdout)[2:]}
+    assert rows["always Y: F1 of satirical"] == ["59.71", "59.71", "0.00"]
+    assert rows["always N: accuracy"] == ["57.44", "57.44", "0.00"]
+    table = "Table 6, stage 2, from Table 8"
+    assert rows[f"{table}: MiniGPT4, rouge_l"] == ["0.1237", "0.1303", "0.0066"]
+    assert rows[f"{table}: Gemini, rouge_l"] == ["0.1973", "0.1974", "0.0001"]
+
+
 def test_a_difference_is_status_1(tmp_path: Path) -> None:
     (tmp_path / "metaphor_retrieval_task.csv").write_text("type\n" + "FvsPL\n" * 33)
     result = figlang("reproduce", "irfl", "--data", tmp_path)
@@ -42,7 +56,7 @@ def test_a_difference_is_status_1(tmp_path: Path) -> None:
     assert rows[2] == ["metaphor-retrieval-task (the paper: 35)", "34", "33", "-1"]
 
 
-@pytest.mark.parametrize("name", ["admire", "ciibench", "columbus", "irfl", "vflute"])
+@pytest.mark.parametrize("name", ["admire", "ciibench", "columbus", "irfl", "vflute", "yesbut"])
 def test_missing_data_is_one_line(name: str, tmp_path: Path) -> None:
     message = refused("reproduce", name, "--data", tmp_path)
     assert "Give --data the folder with the released files" in message

@@ -167,6 +167,7 @@ def test_a_broken_package_gives_one_warning_and_all_others_are_listed(tmp_path: 
         "nycc",
         "nykms",
         "vflute",
+        "yesbut",
     ]
     assert listed == [*ours, "emblems", "figlang_mini"]
     warnings = done.stderr.splitlines()

@@ -246,11 +246,62 @@ def test_no_tokenizer_and_one_that_knows_no_word_are_refused(tmp_path: Path) -> 
             score_one(located)
 
 
+# --- RoBERTa ---
+
+
+def write_roberta(folder: Path) -> Located:
+    """A small random RoBERTa, whose tokenizer knows each word at the start of a text and inside."""
+    from tokenizers import ByteLevelBPETokenizer
+    from transformers import RobertaConfig, RobertaModel, RobertaTokenizer
+
+    bpe = ByteLevelBPETokenizer()
+    words = "storm calm lawyer shark fins the is a like"
+    texts = [words, " ".join(reversed(words.split())), *words.split()] * 50
+    marks = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    bpe.train_from_iterator(texts, vocab_size=400, min_frequency=2, special_tokens=marks)
+    bpe.save_model(str(folder))
+    files = [str(folder / name) for name in ("vocab.json", "merges.txt")]
+    RobertaTokenizer(*files).save_pretrained(folder)
+    torch.manual_seed(0)
+    config = RobertaConfig(
+        vocab_size=bpe.get_vocab_size(),
+        hidden_size=32,
+        num_hidden_layers=3,
+        num_attention_heads=4,
+        intermediate_size=64,
+        max_position_embeddings=514,
+        type_vocab_size=1,
+    )
+    RobertaModel(config).save_pretrained(folder)
+    return Located(folder, "roberta")
+
+
+def test_roberta_equals_the_package(tmp_path: Path) -> None:
+    """The word storm is another token at the start of a text: the package puts a space there."""
+    from transformers import RobertaTokenizer
+
+    located = write_roberta(tmp_path)
+    ours = BertScore(located, 2, "cpu", "fp32", ScoreCache(None))
+    pairs = [
+        ("storm is calm", "the calm lawyer"),
+        ("the lawyer", "the lawyer is like a shark"),
+        ("a shark", ""),
+        ("fins", "fins " * 600),
+    ]
+    package = Package(located, 2)
+    # The package asks for the space at each call, which transformers 5 no longer heeds.
+    package._scorer._tokenizer = RobertaTokenizer.from_pretrained(
+        tmp_path, add_prefix_space=True, model_max_length=MAX_TOKENS
+    )
+    assert_same(ours.score(pairs), package.score(pairs))
+    assert ours.token_ids(["storm", "calm storm"])[0][1] == ours.token_ids(["calm storm"])[0][-2]
+
+
 # --- the package ---
 
 
 def test_layers_are_those_of_the_package() -> None:
     from bert_score.utils import model2layers
 
-    names = {name: name if name.startswith("bert-") else f"microsoft/{name}" for name in LAYERS}
+    names = {name: f"microsoft/{name}" if "deberta" in name else name for name in LAYERS}
     assert {name: model2layers[full] for name, full in names.items()} == LAYERS

@@ -57,6 +57,9 @@ def test_the_published_recipes() -> None:
         18,
     )
     assert SCORERS["flute22-xlarge"] == SCORERS["vflute25"]
+    # bert-score's own model for English, without BLEURT: facts of YesBut, section 4.
+    assert SCORERS["yesbut24"].bertscore.name == "FacebookAI/roberta-large"
+    assert (SCORERS["yesbut24"].layer, SCORERS["yesbut24"].bleurt) == (17, None)
     assert SCORERS["vflute25"].layer == LAYERS["deberta-xlarge-mnli"]
     assert SCORERS["flute22"].layer == LAYERS["deberta-large-mnli"]
 
@@ -109,14 +112,17 @@ def test_what_is_no_text_is_named(references: list, candidates: list, message: s
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"name": "bleu"}, "valid: vflute25, figlang24, flute22, flute22-xlarge, embedded"),
+        (
+            {"name": "bleu"},
+            "valid: vflute25, figlang24, flute22, flute22-xlarge, yesbut24, embedded",
+        ),
         ({"name": "embedded", "dtype": "fp16"}, "valid: 'fp32'"),
         ({"name": "embedded", "bleurt_model": "a/b"}, "no BLEURT in it"),
         (
             {"name": "figlang24", "bertscore_model": "org/own"},
             (
-                r"give bertscore_layer for org/own, a BERT or DeBERTa \(version 1\): it is known"
-                r" for deb"
+                r"give bertscore_layer for org/own, a BERT, DeBERTa \(version 1\) or RoBERTa: it"
+                r" is known for deb"
             ),
         ),
     ],
