@@ -60,7 +60,7 @@ _NUMBER = re.compile(
     rf"(?<![\w.,/:-])(?P<number>\d{{1,4}}(?:\.\d{{1,4}})?|{'|'.join(_WORDS)})"
     r"(?![\w%]|[.,:]\d|-[a-z])"
     r"(?P<of_ten>\s?/\s?10(?!\d|\.\d)|\s(?:out\s)?of\s(?:10|ten)\b)?"
-    r"(?P<of_other>\s?/\s?\d|\sout\sof\s)?",
+    r"(?P<of_other>\s?/\s?\d{1,4}|\sout\sof\s\w{1,9})?",
     re.I,
 )
 _ONE_TO_TEN = r"(?:1|one)\s?(?:-|to|and|through)\s?(?:10|ten)\b"
