@@ -435,7 +435,7 @@ def write_valid_nycc(folder: Path, **configs: int) -> None:
 
 
 def humordb_row(number: int, **changes: Any) -> dict[str, Any]:
-    """A row of the hub. Two in three are funny, ratings go from 1 to 9.95, and no words are equal."""
+    """A row of the hub. Two in three are funny; ratings go from 1 to 9.95; no words are equal."""
     from figlang_tasks.benchmarks.humordb.names import ANCHORS
 
     picture = io.BytesIO()
