@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 
 from figlang_tasks.answers.statements import find_statements
 from figlang_tasks.answers.text import Answer, Around
 from figlang_tasks.answers.verdict import Evidence, Read, decide, find_answer, read_marked_parts
-from figlang_tasks.answers.words import CONDITION
+from figlang_tasks.answers.words import CONDITION, IN_LOOPS
 from figlang_tasks.answers.yes_no import yes_no
 
 FUNNY = r"funny|humorous|amusing|comical|hilarious|humou?r"
@@ -202,17 +203,15 @@ def _value(number: re.Match[str]) -> float:
 
 def _rule(answer: Answer, number: re.Match[str], around: Around) -> str | None:
     """The rule by which a number is a rating; None if it is none."""
-    before = re.sub(r"\s+", " ", around.sentence_before)
-    after = around.sentence_after
-    if CONDITION.match(before) or _IF.search(after):
-        return None
-    if _DENIED.search(before) or _OF_OTHERS.search(before):
+    before, after = around.sentence_before, around.sentence_after
+    if not _may_rate(before, after):
         return None
     if number["number"].lower() == "one" and _PRONOUN.search(before):
         return None
     if _ENDS.match(after):
-        if _ANNOUNCES.search(before):
-            return "overall" if _OVERALL.search(before) else "announced"
+        announcement = _announcement(before)
+        if announcement is not None:
+            return announcement
         if number["of_ten"] or number["of_other"]:
             return "of_ten"
     if _HEAD.fullmatch(answer.text, 0, number.start()):
@@ -221,3 +220,20 @@ def _rule(answer: Answer, number: re.Match[str], around: Around) -> str | None:
     line_start = answer.text.rfind("\n", 0, number.start()) + 1
     is_alone = _HEAD.fullmatch(answer.text, line_start, number.start())
     return "line" if is_alone and _NOTHING_MORE.match(answer.text, number.end()) else None
+
+
+@lru_cache(maxsize=IN_LOOPS)
+def _may_rate(before: str, after: str) -> bool:
+    """Whether a sentence neither denies the number in it, nor makes it conditional or others'."""
+    if CONDITION.match(before) or _IF.search(after):
+        return False
+    return not (_DENIED.search(before) or _OF_OTHERS.search(before))
+
+
+@lru_cache(maxsize=IN_LOOPS)
+def _announcement(before: str) -> str | None:
+    """``announced`` or ``overall`` if a sentence announces the number after it, else None."""
+    before = re.sub(r"\s+", " ", before)
+    if not _ANNOUNCES.search(before):
+        return None
+    return "overall" if _OVERALL.search(before) else "announced"
