@@ -196,5 +196,5 @@ def test_all_of_it_in_a_fresh_interpreter(tmp_path: Path) -> None:
     assert "\n0 problem(s)" in ended.stdout
     assert "plugin: lmms-eval finds all " in ended.stdout
     assert "Can run now: figlang_mini, flute (" in ended.stdout  # without a hub
-    lacking = "admire, ciibench, columbus, irfl, metaclue, nycc, nykms, vflute"
+    lacking = "admire, ciibench, columbus, humordb, irfl, metaclue, nycc, nykms, vflute, yesbut"
     assert f"Cannot run yet: {lacking}\n" in ended.stdout

@@ -19,6 +19,7 @@ from commands import cells, figlang, refused
         ("irfl", "data/irfl/idiom_detection_task.csv", "7 cells, 7 equal, largest difference 0"),
         ("vflute", "data/vflute_test.csv", "7 cells, 7 equal, largest difference 0"),
         ("columbus", "data/columbus/benchmark.json", "15 cells, 15 equal, largest difference 0.0"),
+        ("humordb", "data/humordb/index.csv", "22 cells, 22 equal, largest difference 0"),
     ],
     indirect=["shared_file"],
 )
@@ -56,7 +57,9 @@ def test_a_difference_is_status_1(tmp_path: Path) -> None:
     assert rows[2] == ["metaphor-retrieval-task (the paper: 35)", "34", "33", "-1"]
 
 
-@pytest.mark.parametrize("name", ["admire", "ciibench", "columbus", "irfl", "vflute", "yesbut"])
+@pytest.mark.parametrize(
+    "name", ["admire", "ciibench", "columbus", "humordb", "irfl", "vflute", "yesbut"]
+)
 def test_missing_data_is_one_line(name: str, tmp_path: Path) -> None:
     message = refused("reproduce", name, "--data", tmp_path)
     assert "Give --data the folder with the released files" in message

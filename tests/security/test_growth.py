@@ -20,6 +20,7 @@ from figlang_tasks.benchmarks.admire import parse as admire
 from figlang_tasks.benchmarks.ciibench import parse as ciibench
 from figlang_tasks.benchmarks.columbus import parse as columbus
 from figlang_tasks.benchmarks.flute import parse as flute
+from figlang_tasks.benchmarks.humordb import parse as humordb
 from figlang_tasks.benchmarks.metaclue import generated as metaclue
 from figlang_tasks.benchmarks.nycc import parse as nycc
 from figlang_tasks.benchmarks.nykms import parse as nykms
@@ -57,6 +58,8 @@ FURTHER: dict[str, Reader] = {
     "columbus": partial(columbus.letter, options=OPTIONS),
     "columbus.official": partial(columbus.parse_official, options=OPTIONS),
     "flute, careful": partial(flute.parse_careful, prompt="v2"),
+    "humordb": humordb.rating,
+    "humordb, not funny": humordb.is_not_funny,
     "metaclue, picture": partial(metaclue.generated_picture, number=1),
     "nycc": partial(nycc.letter, options=5, pixels=True),
     "nycc.official": partial(nycc.parse_official, options=5, pixels=True),

@@ -1,0 +1,1 @@
+"""HumorDB: is a picture funny, how funny, and funnier than another?"""
