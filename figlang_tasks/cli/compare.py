@@ -8,6 +8,7 @@ import typer
 
 from figlang_tasks.cli import say_json, say_tables
 from figlang_tasks.cli.comparison_text import ComparisonText
+from figlang_tasks.cli.judged import Judged, judged_json, judged_text
 from figlang_tasks.cli.options import AsJson, Runs
 from figlang_tasks.results import comparison
 from figlang_tasks.results.runs import read_all
@@ -49,6 +50,7 @@ def compare(
         int, typer.Option(min=100, help="Number of bootstrap resamples and of random swaps.")
     ] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of resamples and swaps.")] = 20240501,
+    judged: Judged = None,
     style: Style = "md",
     as_json: AsJson = False,
 ) -> None:
@@ -89,8 +91,13 @@ def compare(
         has_main_metrics_alone=not (metric or every),
     )
     if as_json:
-        say_json(text.json_content())
+        content = text.json_content()
+        if judged is not None:
+            content["judged"] = judged_json(judged, compared_runs)
+        say_json(content)
     elif style == "latex":
         say_tables(text.latex())
     else:
         say_tables(text.markdown())
+        if judged is not None:
+            say_tables(judged_text(judged, compared_runs))

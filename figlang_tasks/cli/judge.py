@@ -30,11 +30,14 @@ def judge() -> None:
 def export(
     runs: Runs,
     output: Annotated[
-        Path,
+        Path | None,
         typer.Option(
-            "--output", "-o", help="Folder to write into: annotator1.csv, ..., images and key.json."
+            "--output",
+            "-o",
+            help="Folder to write into: annotator1.csv, ..., images and key.json.",
+            show_default=False,
         ),
-    ],
+    ] = None,
     task: Annotated[
         str | None,
         typer.Option(
@@ -49,6 +52,16 @@ def export(
     ] = 95,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the sampling and of the letters.")] = 0,
     annotators: Annotated[int, typer.Option(min=1, max=99, help="Sheets to write.")] = 2,
+    by_source: Annotated[
+        bool,
+        typer.Option("--by-source", help="Draw from each source in proportion to its rows."),
+    ] = False,
+    power: Annotated[
+        bool,
+        typer.Option(
+            "--power", help="Only say how many labels give an interval of a wanted width."
+        ),
+    ] = False,
 ) -> None:
     """Write blind sheets for annotators, and pictures.
 
@@ -62,16 +75,35 @@ def export(
 
     \b
     figlang judge export SG=results/llava GPT=results/gpt -o human --n 50
+    figlang judge export SG=results/llava --power
     figlang judge export --task irfl_generate SDXL=pictures/sdxl FLUX=pictures/flux -o human
     """
     from figlang_tasks.judge import export as explanations
     from figlang_tasks.judge import pictures
 
+    if power:
+        if task is not None or output is not None:
+            raise typer.BadParameter(
+                "--power writes nothing, and is of explanations: leave out --output and --task"
+            )
+        from figlang_tasks.judge import power as powers
+
+        say(powers.text(runs))
+        return
+    if output is None:
+        raise typer.BadParameter("name a folder with -o", param_hint="--output")
+    if by_source and task is not None:
+        raise typer.BadParameter("--by-source is of explanations: leave out --task")
     with new_folder(output) as folder:
         # Both return the names of the files in the folder.
         if task is None:
             written = explanations.export(
-                runs, folder, count=count, seed=seed, annotators=annotators
+                runs,
+                folder,
+                count=count,
+                seed=seed,
+                annotators=annotators,
+                by_source=by_source,
             )
         else:
             written = pictures.export(runs, folder, task=task, seed=seed, annotators=annotators)
