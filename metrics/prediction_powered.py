@@ -16,20 +16,16 @@ Beyond it, rows of one unit are taken together, and draws may be stratified.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from .array_types import Floats
+from .draw import Bools, Draw
 from .formula_intervals import Interval, t_quantile, wilson
 from .intervals import DEFAULT_SEED, RESAMPLES, interval_of_resamples
 from .resampling import unit_weights, weighted_sums
-
-Bools = npt.NDArray[np.bool_]
 
 
 class Powered(NamedTuple):
@@ -54,74 +50,6 @@ class Powered(NamedTuple):
     labels: int
     effective_labels: float
     error: float
-
-
-@dataclass(frozen=True, eq=False)
-class Draw:
-    """The rows of a benchmark, and which of them were drawn and judged.
-
-    Attributes:
-        units: the unit of each of N rows; rows of one unit depend on each other.
-        strata: the stratum of each row, from which judged rows were drawn at random.
-        is_judged: whether each row was judged, shape [N].
-
-    Raises:
-        ValueError: no row of a stratum was judged, or there is not one of each for every row.
-    """
-
-    units: Sequence[str]
-    strata: Sequence[str]
-    is_judged: Bools
-
-    def __post_init__(self) -> None:
-        """Check the lengths, and that each stratum has judged rows."""
-        if not len(self.units) == len(self.strata) == len(self.is_judged):
-            raise ValueError("give one unit, stratum and flag for each row")
-        for stratum, is_in_stratum in self._stratum_rows.items():
-            if not (is_in_stratum & self.is_judged).any():
-                raise ValueError(f"no row of {stratum} is judged")
-
-    @cached_property
-    def _stratum_rows(self) -> dict[str, Bools]:
-        """Whether each row is in a stratum, by stratum."""
-        strata = np.asarray(self.strata, dtype=object)
-        return {stratum: strata == stratum for stratum in sorted(set(self.strata))}
-
-    @cached_property
-    def groups(self) -> list[Bools]:
-        """The judged and the other rows of each stratum; those without rows are left out."""
-        groups: list[Bools] = []
-        for is_in_stratum in self._stratum_rows.values():
-            groups += [is_in_stratum & self.is_judged, is_in_stratum & ~self.is_judged]
-        return [group for group in groups if group.any()]
-
-    @cached_property
-    def unit_of_row(self) -> npt.NDArray[np.intp]:
-        """The number of each row's unit."""
-        return np.unique(np.asarray(self.units, dtype=str), return_inverse=True)[1]
-
-    @cached_property
-    def judged_weights(self) -> Floats:
-        """For each row its weight in a mean over the judged rows: they sum to 1."""
-        return self._weights(self.is_judged)
-
-    @cached_property
-    def other_weights(self) -> Floats:
-        """For each row its weight in a mean over the rows that were not judged: they sum to 1.
-
-        The judged rows stand for a stratum of which all rows were judged.
-        """
-        return self._weights(~self.is_judged)
-
-    def _weights(self, is_chosen: Bools) -> Floats:
-        """Weights with which the chosen rows of a stratum, or else all, stand for the stratum."""
-        weights = np.zeros(len(self.is_judged))
-        for is_in_stratum in self._stratum_rows.values():
-            rows = is_in_stratum & is_chosen
-            if not rows.any():
-                rows = is_in_stratum
-            weights[rows] = is_in_stratum.sum() / len(weights) / rows.sum()
-        return weights
 
 
 def mean(draw: Draw, judgements: Floats, predictions: Floats, counts: Floats) -> Powered:
@@ -258,7 +186,7 @@ def _tuning(draw: Draw, influence: Floats, predictions: Floats) -> float:
     """Lambda, 0 to 1, that makes the error smallest (PPI++, section 6), over the strata."""
     covariance = 0.0
     variance = 0.0
-    for is_in_stratum in draw._stratum_rows.values():
+    for is_in_stratum in draw.stratum_rows.values():
         judged = is_in_stratum & draw.is_judged
         n_judged = int(judged.sum())
         n_others = int(is_in_stratum.sum()) - n_judged
@@ -300,70 +228,87 @@ def bootstrap(
 ) -> Powered:
     """A function of sums over rows (macro F1 of counts, say), by the bootstrap of PPI++.
 
-    Units are drawn with replacement within each stratum. Judged rows, their predictions and those
-    of the other rows give a value each. The value of the judgements minus lambda times the
-    difference of the two others is the estimate.
+    Units are drawn with replacement within each stratum. Judgements, the predictions of the judged
+    rows, and those of all rows give a value each. The first minus lambda times the difference of
+    the two others is the estimate. All rows stand in place of the rows that were not judged, which
+    may be too few for a value; for means, both give the same.
 
     Args:
         draw: the N rows.
         judged_sums: what each row adds to the sums as it was judged, shape [N, k]; zeros for rows
             that do not count.
         predicted_sums: what it adds as the machine predicts it, shape [N, l].
-        value: the metric of sums of either kind: [..., k or l] to [...].
+        value: the metric of sums of either kind: [..., k or l] to [...]; resamples whose value is
+            not finite are left out.
         labels: the number of judged rows that count.
         resamples: at least 100.
 
     Returns:
         `Powered`, with percentiles as interval.
     """
-    judged_rows = judged_sums * draw.judged_weights[:, None]
     rows = np.concatenate(
         [
-            judged_rows,
+            judged_sums * draw.judged_weights[:, None],
             predicted_sums * draw.judged_weights[:, None],
-            predicted_sums * draw.other_weights[:, None],
+            predicted_sums / len(predicted_sums),
         ],
         axis=1,
     )
-    splits = [judged_sums.shape[1], judged_sums.shape[1] + predicted_sums.shape[1]]
-
-    def values_of(sums: Floats) -> tuple[Floats, Floats]:
-        """The values of the judgements, and by how much the judged rows' predictions are off."""
-        judged, predicted, others = np.split(sums, splits, axis=-1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return value(judged), value(predicted) - value(others)
-
-    labels_values, controls = values_of(_resampled_sums(draw, rows, resamples))
+    columns = (judged_sums.shape[1], predicted_sums.shape[1])
+    labels_value, control = _values(rows.sum(axis=0), columns, value)
+    labels_values, controls = _values(_resampled_sums(draw, rows, resamples), columns, value)
     is_finite = np.isfinite(labels_values) & np.isfinite(controls)
     labels_values = labels_values[is_finite]
     controls = controls[is_finite]
-    labels_variance = float(labels_values.var())
-    tuning = 0.0
-    if controls.var() > 1e-24:
-        covariance = float(np.mean((labels_values - labels_values.mean()) * controls))
-        tuning = min(max(covariance / float(controls.var()), 0.0), 1.0)
 
-    labels_value, control = values_of(rows.sum(axis=0))
+    tuning = _tuning_of_resamples(labels_values, controls)
     powered_values = labels_values - tuning * controls
     variance = float(powered_values.var())
-    gain = labels_variance / variance if variance > 0 else 1.0
+    gain = float(labels_values.var()) / variance if variance > 0 else 1.0
     return Powered(
         value=float(labels_value - tuning * control),
         interval=interval_of_resamples(powered_values, labels),
         labels_value=float(labels_value),
         labels_interval=interval_of_resamples(labels_values, labels),
-        tuning=tuning,
+        # On the scale of `mean`, where the other rows stand in place of all rows.
+        tuning=tuning * float(np.mean(~draw.is_judged)),
         labels=labels,
         effective_labels=labels * gain,
         error=math.sqrt(variance * labels / max(labels - 1, 1)),
     )
 
 
+def _values(
+    sums: Floats, columns: tuple[int, int], value: Callable[[Floats], Floats]
+) -> tuple[Floats, Floats]:
+    """The value of the judgements, and by how much that of the judged rows' predictions is off.
+
+    Args:
+        sums: of judgements, of the judged rows' predictions, and of all predictions, side by side.
+        columns: how many columns the judgements have, and each of the predictions.
+        value: the metric of sums.
+    """
+    n_judged, n_predicted = columns
+    splits = [n_judged, n_judged + n_predicted]
+    judged, predicted, predicted_of_all = np.split(sums, splits, axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return value(judged), value(predicted) - value(predicted_of_all)
+
+
+def _tuning_of_resamples(labels_values: Floats, controls: Floats) -> float:
+    """Lambda, 0 to 1, that makes the variance over resamples smallest."""
+    variance = float(controls.var())
+    if variance <= 1e-24:  # the machine says the same of all rows, or all are judged
+        return 0.0
+    covariance = float(np.mean((labels_values - labels_values.mean()) * controls))
+    return min(max(covariance / variance, 0.0), 1.0)
+
+
 def _resampled_sums(draw: Draw, rows: Floats, resamples: int) -> Floats:
     """The sums of rows in resamples of units, drawn within each stratum: [resamples, k]."""
     rng = np.random.default_rng(DEFAULT_SEED)
     sums = np.zeros((resamples, rows.shape[1]))
-    for is_in_stratum in draw._stratum_rows.values():
+    for is_in_stratum in draw.stratum_rows.values():
         unit_of_row = np.unique(draw.unit_of_row[is_in_stratum], return_inverse=True)[1]
         unit_rows = np.zeros((unit_of_row.max() + 1, rows.shape[1]))
         np.add.at(unit_rows, unit_of_row, rows[is_in_stratum])

@@ -95,9 +95,13 @@ def compare(
         if judged is not None:
             content["judged"] = judged_json(judged, compared_runs)
         say_json(content)
-    elif style == "latex":
-        say_tables(text.latex())
+        return
+    paragraphs: list[str] = []
+    if judged is not None:
+        paragraphs.append(judged_text(judged, compared_runs))
+    if style == "latex":
+        lines = "\n".join(paragraphs).splitlines()
+        comments = "\n".join(f"% {line}".rstrip() for line in lines)
+        say_tables(f"{text.latex()}\n\n{comments}".rstrip())
     else:
-        say_tables(text.markdown())
-        if judged is not None:
-            say_tables(judged_text(judged, compared_runs))
+        say_tables("\n\n".join([text.markdown(), *paragraphs]))

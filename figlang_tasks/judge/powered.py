@@ -20,8 +20,9 @@ from figlang_tasks.judge.judgements import Judgements
 from figlang_tasks.judge.key import BY_SOURCE, ExplanationKey, MachineRow
 from figlang_tasks.judge.reports import PoweredEstimate, PoweredReport
 from figlang_tasks.metrics import classification, prediction_powered
+from figlang_tasks.metrics.draw import Draw
 from figlang_tasks.metrics.intervals import Interval
-from figlang_tasks.metrics.prediction_powered import Draw, Powered
+from figlang_tasks.metrics.prediction_powered import Powered
 
 LEAST_LABELS = 30
 """Judgements of a system that estimates need: below, intervals are too narrow."""
@@ -294,8 +295,11 @@ class _Estimation:
 
 
 def _macro_f1(cells: Floats) -> Floats:
-    """Macro F1 of summed cells, [..., 4] to [...]."""
-    return classification.macro_f1(cells, skip_absent=True)
+    """Macro F1 of summed cells, [..., 4] to [...]; NaN without rows, as a resample may be."""
+    is_empty = np.asarray(cells.sum(axis=-1) == 0)
+    filled_cells = np.where(is_empty[..., None], 1.0, cells)
+    values = classification.macro_f1(filled_cells, skip_absent=True)
+    return np.where(is_empty, np.nan, values)
 
 
 def _macro_f1_difference(cells: Floats) -> Floats:
