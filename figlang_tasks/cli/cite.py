@@ -8,7 +8,7 @@ import typer
 
 import figlang_tasks
 from figlang_tasks.cli import say, warn
-from figlang_tasks.cli.judged import CITATION, Judged, judged_signature
+from figlang_tasks.cli.judged import CITATION, Judged, read_judged
 from figlang_tasks.core.benchmark import benchmarks, names
 from figlang_tasks.core.errors import RunError
 from figlang_tasks.core.text import did_you_mean, printable
@@ -67,7 +67,7 @@ def cite(
             cited_benchmarks.append(task.benchmark.name)
 
     if judged is not None:
-        signature_comments.append(f"% {printable(judged_signature(judged, cited_runs))}")
+        signature_comments.append(f"% {printable(read_judged(judged, cited_runs).signature)}")
 
     paragraphs = ["\n".join(signature_comments)]
     for name in dict.fromkeys(cited_benchmarks):  # each once

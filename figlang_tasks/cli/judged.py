@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from figlang_tasks.core.text import printable
+
 if TYPE_CHECKING:
+    from figlang_tasks.judge.judged_runs import JudgedRuns
     from figlang_tasks.judge.reports import PoweredReport
     from figlang_tasks.report.sections.layout import Section
     from figlang_tasks.results.task_run import Run
@@ -45,21 +48,43 @@ CITATION = r"""@misc{angelopoulos-2023-ppi,
 """BibTeX for the method behind the estimates."""
 
 
-def judged_text(key: Path, runs: Sequence[Run]) -> str:
-    """The estimates of runs in Markdown, with the machine's numbers beside them."""
-    from figlang_tasks.judge import judged_runs, powered_text
+def read_judged(key: Path, runs: Sequence[Run]) -> JudgedRuns:
+    """What people say of runs, from the filled sheets beside a key.
 
-    judged = judged_runs.read(key, runs)
+    Raises:
+        FigLangError: the key is of other runs, or fewer than two sheets are filled in.
+    """
+    from figlang_tasks.judge import judged_runs
+
+    return judged_runs.read(key, runs)
+
+
+def paragraphs_of(judged: JudgedRuns | None) -> list[str]:
+    """The estimates in Markdown, with the machine's numbers beside them; [] without judgements."""
+    if judged is None:
+        return []
+    from figlang_tasks.judge import powered_text
+
     text = powered_text.text(judged.report["all_rows"], judged.machine_text)
-    return f"## {TITLE}\n\n{text}"
+    return [f"## {TITLE}", text, judged.sheets_text]
 
 
-def judged_section(key: Path, runs: Sequence[Run]) -> Section:
-    """The estimates of runs as a section of the report."""
-    from figlang_tasks.judge import judged_runs, powered_text
+def comments_of(judged: JudgedRuns | None) -> list[str]:
+    """The paragraphs of `paragraphs_of` as comments of LaTeX."""
+    lines = "\n\n".join(paragraphs_of(judged)).splitlines()
+    return ["\n".join(f"% {printable(line)}".rstrip() for line in lines)] if lines else []
+
+
+def json_of(judged: JudgedRuns | None) -> dict[str, PoweredReport]:
+    """The estimates for ``--json``, under ``judged``; {} without judgements."""
+    return {} if judged is None else {"judged": judged.report["all_rows"]}
+
+
+def section_of(judged: JudgedRuns) -> Section:
+    """The estimates as a section of the report."""
+    from figlang_tasks.judge import powered_text
     from figlang_tasks.report.sections.layout import Section, Table
 
-    judged = judged_runs.read(key, runs)
     report = judged.report["all_rows"]
     tables: tuple[Table, ...] = ()
     if report["estimates"]:
@@ -68,19 +93,5 @@ def judged_section(key: Path, runs: Sequence[Run]) -> Section:
         id="judged-estimates",
         title=TITLE,
         tables=tables,
-        notes=tuple(powered_text.notes(report)),
+        notes=(*powered_text.notes(report), judged.sheets_text),
     )
-
-
-def judged_json(key: Path, runs: Sequence[Run]) -> PoweredReport:
-    """The estimates of runs as JSON."""
-    from figlang_tasks.judge import judged_runs
-
-    return judged_runs.read(key, runs).report["all_rows"]
-
-
-def judged_signature(key: Path, runs: Sequence[Run]) -> str:
-    """A line that says what of runs was judged, and by how many annotators."""
-    from figlang_tasks.judge import judged_runs
-
-    return judged_runs.read(key, runs).signature

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from figlang_tasks.cli import say, saying_new_folder, warn
-from figlang_tasks.cli.judged import Judged, judged_section
+from figlang_tasks.cli.judged import Judged, read_judged, section_of
 from figlang_tasks.cli.options import Runs
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.metrics.files import write_whole
@@ -54,7 +54,7 @@ def report(
         )
     command = shlex.join(["figlang", *sys.argv[1:]])
     shown_runs = read_all(runs)
-    section = None if judged is None else judged_section(judged, shown_runs)
+    section = None if judged is None else section_of(read_judged(judged, shown_runs))
     report_page = page.build(
         shown_runs,
         title,

@@ -62,6 +62,12 @@ class JudgedRuns:
         return estimates[OVERALL].value if OVERALL in estimates else None
 
     @property
+    def sheets_text(self) -> str:
+        """Which sheets were read, in a sentence."""
+        sheets = listing(annotator["file"] for annotator in self.report["annotators"])
+        return f"Judged in {sheets}, beside the key."
+
+    @property
     def signature(self) -> str:
         """What was judged by how many: ``s-0123456789|drawn:95 of 723, simple, seed 0|...``."""
         annotators = len(self.report["annotators"])

@@ -95,9 +95,14 @@ def estimate(
     for name, system in systems.items():
         report["estimates"] += estimation.of_system(name, system)
     for baseline, candidate in combinations(systems, 2):
-        report["estimates"] += estimation.of_pair(
-            baseline, candidate, systems[baseline], systems[candidate]
-        )
+        first, second = systems[baseline], systems[candidate]
+        if estimation.has_enough_in_common(first, second):
+            report["estimates"] += estimation.of_pair(baseline, candidate, first, second)
+        else:
+            report["refused"].append(
+                f"{candidate} and {baseline} have too few rows that are judged of both, so there"
+                " is none of their difference: judge the explanations of all systems of a row"
+            )
     report["unjudged"] = int((~status["is_judged"]).sum())
     return report
 
@@ -211,6 +216,14 @@ class _Estimation:
         units = [row["unit"] for row in self.rows]
         strata = [row["source"] if self.is_by_source else "all" for row in self.rows]
         return Draw(units, strata, is_judged)
+
+    def has_enough_in_common(self, first: _JudgedSystem, second: _JudgedSystem) -> bool:
+        """Whether enough rows are judged of both systems, of each source if a draw is by source."""
+        is_judged = first.is_judged & second.is_judged
+        if min(first.counts[is_judged].sum(), second.counts[is_judged].sum()) < LEAST_LABELS:
+            return False
+        sources = np.array([row["source"] for row in self.rows], dtype=object)
+        return not self.is_by_source or set(sources[is_judged]) == set(sources)
 
     def of_system(self, name: str, system: _JudgedSystem) -> list[PoweredEstimate]:
         """The estimates of one system."""

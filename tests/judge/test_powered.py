@@ -177,6 +177,29 @@ def test_judgements_that_are_missing_are_said(judged: Path, tmp_path: Path) -> N
     assert "12 drawn explanations are not judged" in text(report)
 
 
+def test_systems_judged_on_different_rows_have_no_difference(judged: Path, tmp_path: Path) -> None:
+    key_path = judged / "human" / "key.json"
+    key = json.loads(key_path.read_text())
+    system_of_row: dict[tuple[str, str], str] = {}
+    for item in key["items"]:
+        for letter, system in item["systems"].items():
+            system_of_row[str(item["number"]), letter] = system
+    sheets = [tmp_path / "ann.csv", tmp_path / "bob.csv"]
+    for path in sheets:
+        rows = sheet_of(key, path.stem, right_label, lambda item, system: ("yes", ""))
+        for row in rows:
+            # Shark is judged in the first 35 items, Kettle in the last 35: 10 are of both.
+            number = int(row["item"])
+            is_shark = system_of_row[row["item"], row["letter"]] == "Shark"
+            if not (number <= 35 if is_shark else number > 25):
+                row["adequate"] = ""
+        save_sheet(path, rows)
+    report: Mapping[str, Any] = agree(key_path, sheets)
+    assert {estimate["baseline"] for estimate in report["all_rows"]["estimates"]} == {None}
+    (refusal,) = report["all_rows"]["refused"]
+    assert refusal.startswith("Kettle and Shark have too few rows that are judged of both")
+
+
 def test_nearly_all_rows_judged(judged: Path, tmp_path: Path) -> None:
     # Two other rows tell next to nothing, whatever their predictions.
     content = json.loads((judged / "human" / "key.json").read_text())
@@ -232,19 +255,30 @@ def test_a_draw_by_source_is_in_proportion_to_the_rows_of_each_source(
         )
 
 
+def test_judgements_stand_beside_the_numbers_of_the_machine(judged: Path) -> None:
+    shown = judged_runs.read(judged / "human" / "key.json", runs.read_all(arguments_in(judged)[:1]))
+    estimates = shown.report["all_rows"]["estimates"]
+    assert {estimate["system"] for estimate in estimates} == {"Shark"}  # the run that is shown
+    numbers = {estimate["measure"]: shown.machine_text(estimate) for estimate in estimates}
+    f1 = shown.tasks["Shark"].estimates["f1@60"]["all"].value
+    assert numbers["macro F1, adequate only"] == f"f1@60 {100 * f1:.1f}"
+    assert "drawn:60 of 76, simple, seed 3|annotators:2" in shown.signature
+
+
+@pytest.mark.long
 def test_compare_and_cite_show_the_judgements_beside_the_key(judged: Path) -> None:
     key = judged / "human" / "key.json"
-    compared = figlang("compare", *arguments_in(judged), "--judged", key, "--resamples", "100")
-    assert compared.exit_code == 0
+    options = ["--judged", key, "--resamples", "100"]
     shown = judged_runs.read(key, runs.read_all(arguments_in(judged)))
-    assert powered_text.text(shown.report["all_rows"], shown.machine_text) in compared.stdout
-    f1 = shown.tasks["Shark"].estimates["f1@60"]["all"].value
-    assert f"f1@60 {100 * f1:.1f}" in compared.stdout
-    cited = figlang("cite", arguments_in(judged)[0], "--judged", key)
-    code = json.loads(key.read_text())["sheet"]
-    assert f"% judged:{code}" in cited.stdout
-    assert "drawn:60 of 76, simple, seed 3|annotators:2" in cited.stdout
-    assert "2311.01453" in cited.stdout
+    table = powered_text.text(shown.report["all_rows"], shown.machine_text)
+    assert table in figlang("compare", *arguments_in(judged), *options).stdout
+    as_latex = figlang("compare", *arguments_in(judged), *options, "--format", "latex").stdout
+    assert "\n% | macro F1, adequate only " in as_latex
+    as_json = figlang("compare", *arguments_in(judged), *options, "--json").stdout
+    assert json.loads(as_json)["judged"] == shown.report["all_rows"]
+    cited = figlang("cite", arguments_in(judged)[0], "--judged", key).stdout
+    assert f"% judged:{json.loads(key.read_text())['sheet']}" in cited
+    assert "2311.01453" in cited
 
 
 @pytest.mark.long
