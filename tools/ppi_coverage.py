@@ -5,7 +5,7 @@ rows, of which some are judged. The scores of their explanations are good (they 
 say well), useless (noise) or biased (lower by far, lower for the candidate, and higher for
 entailments, whatever people say).
 
-    python tools/ppi_coverage.py  # as in the document: two minutes on one core
+    python tools/ppi_coverage.py  # as in the document: three minutes on one core
     python tools/ppi_coverage.py --simulations 100  # a quick look
 """
 
