@@ -68,7 +68,7 @@ def share(hits: npt.ArrayLike, totals: npt.ArrayLike) -> Interval:
     unit_hits = unit_hits[is_filled]
     unit_rows = unit_rows[is_filled]
     observed_share = float(unit_hits.sum()) / float(unit_rows.sum())
-    return _wilson(observed_share, _effective_rows(unit_hits, unit_rows))
+    return wilson(observed_share, _effective_rows(unit_hits, unit_rows))
 
 
 def _are_hits_of_totals(hits: Floats, totals: Floats) -> bool:
@@ -100,7 +100,7 @@ def _effective_rows(unit_hits: Floats, unit_rows: Floats) -> float:
     return effective * (t_quantile(rows - 1) / t_quantile(units - 1)) ** 2
 
 
-def _wilson(observed_share: float, rows: float) -> Interval:
+def wilson(observed_share: float, rows: float) -> Interval:
     """Wilson's interval of a share of independent rows; the formula is in `share`."""
     from scipy import special  # imported late: commands that compute nothing need not wait for it
 

@@ -8,6 +8,7 @@ import typer
 
 import figlang_tasks
 from figlang_tasks.cli import say, warn
+from figlang_tasks.cli.judged import CITATION, Judged, read_judged
 from figlang_tasks.core.benchmark import benchmarks, names
 from figlang_tasks.core.errors import RunError
 from figlang_tasks.core.text import did_you_mean, printable
@@ -39,6 +40,7 @@ def cite(
             show_default=False,
         ),
     ] = None,
+    judged: Judged = None,
 ) -> None:
     """Print BibTeX, and a signature for each task of a run.
 
@@ -50,20 +52,28 @@ def cite(
     \b
     figlang cite vflute
     figlang cite results/MODEL
+    figlang cite LLaVA=results/llava --judged human/key.json
     """
     arguments = benchmarks_or_runs or names()
     cited_benchmarks = [argument for argument in arguments if argument in names()]
     run_paths = [argument for argument in arguments if argument not in names()]
     signature_comments = []
+    cited_runs: list[Run] = []
     for path in run_paths:
         run = _read_run(path)
+        cited_runs.append(run)
         for task in run.tasks.values():
             signature_comments.append(f"% {printable(signature(run, task))}")
             cited_benchmarks.append(task.benchmark.name)
 
+    if judged is not None:
+        signature_comments.append(f"% {printable(read_judged(judged, cited_runs).signature)}")
+
     paragraphs = ["\n".join(signature_comments)]
     for name in dict.fromkeys(cited_benchmarks):  # each once
         paragraphs.append(benchmarks()[name].citation)
+    if judged is not None:
+        paragraphs.append(CITATION)
     paragraphs.append(SOFTWARE)
     say("\n\n".join(paragraph for paragraph in paragraphs if paragraph))
 

@@ -8,6 +8,13 @@ import typer
 
 from figlang_tasks.cli import say_json, say_tables
 from figlang_tasks.cli.comparison_text import ComparisonText
+from figlang_tasks.cli.judged import (
+    Judged,
+    comments_of,
+    json_of,
+    paragraphs_of,
+    read_judged,
+)
 from figlang_tasks.cli.options import AsJson, Runs
 from figlang_tasks.results import comparison
 from figlang_tasks.results.runs import read_all
@@ -26,6 +33,12 @@ Metrics: TypeAlias = Annotated[
         show_default="the main metric of each task, over all rows",
     ),
 ]
+Overall: TypeAlias = Annotated[
+    bool, typer.Option("--overall", help="Test over all rows, not in each scope.")
+]
+Resamples: TypeAlias = Annotated[
+    int, typer.Option(min=100, help="Number of bootstrap resamples and of random swaps.")
+]
 Style: TypeAlias = Annotated[
     Literal["md", "latex"],
     typer.Option(
@@ -41,14 +54,11 @@ def compare(
     every: Annotated[
         bool, typer.Option("--all", help="Test all metrics, over all rows and in each scope.")
     ] = False,
-    overall: Annotated[
-        bool, typer.Option("--overall", help="Test over all rows, not in each scope.")
-    ] = False,
+    overall: Overall = False,
     paper: Annotated[bool, typer.Option("--paper", help="Also show the papers' results.")] = False,
-    resamples: Annotated[
-        int, typer.Option(min=100, help="Number of bootstrap resamples and of random swaps.")
-    ] = 10_000,
+    resamples: Resamples = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of resamples and swaps.")] = 20240501,
+    judged: Judged = None,
     style: Style = "md",
     as_json: AsJson = False,
 ) -> None:
@@ -67,6 +77,7 @@ def compare(
     \b
     figlang compare results/model_a results/model_b --paper
     figlang compare base=a_samples_vflute.jsonl tuned=b_samples_vflute.jsonl --metric f1@60
+    figlang compare SG=results/sg GPT=results/gpt --judged human/key.json
     figlang compare results/model_a results/model_b --all --overall --format latex > table.tex
     figlang compare "probe=runs/probe_seed*" "base=runs/base_seed*"
     """
@@ -88,9 +99,10 @@ def compare(
         seed=seed,
         has_main_metrics_alone=not (metric or every),
     )
+    judgements = None if judged is None else read_judged(judged, compared_runs)
     if as_json:
-        say_json(text.json_content())
+        say_json({**text.json_content(), **json_of(judgements)})
     elif style == "latex":
-        say_tables(text.latex())
+        say_tables("\n\n".join([text.latex(), *comments_of(judgements)]))
     else:
-        say_tables(text.markdown())
+        say_tables("\n\n".join([text.markdown(), *paragraphs_of(judgements)]))

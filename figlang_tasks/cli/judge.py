@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import typer
 
@@ -27,29 +27,44 @@ def judge() -> None:
     """
 
 
+ExportFolder: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        help="Folder to write into: annotator1.csv, ..., images and key.json.",
+        show_default=False,
+    ),
+]
+PicturesTask: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME", help="Sort generated pictures: irfl_generate.", show_default=False
+    ),
+]
+Count: TypeAlias = Annotated[
+    int,
+    typer.Option("--n", min=1, help="Samples to draw, or all if there are fewer; 95 in the paper."),
+]
+BySource: TypeAlias = Annotated[
+    bool, typer.Option("--by-source", help="Draw from each source in proportion to its rows.")
+]
+Power: TypeAlias = Annotated[
+    bool,
+    typer.Option("--power", help="Only say how many labels give an interval of a wanted width."),
+]
+
+
 @app.command()
 def export(
     runs: Runs,
-    output: Annotated[
-        Path,
-        typer.Option(
-            "--output", "-o", help="Folder to write into: annotator1.csv, ..., images and key.json."
-        ),
-    ],
-    task: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="Sort generated pictures: irfl_generate.", show_default=False
-        ),
-    ] = None,
-    count: Annotated[
-        int,
-        typer.Option(
-            "--n", min=1, help="Samples to draw, or all if there are fewer; 95 in the paper."
-        ),
-    ] = 95,
+    output: ExportFolder = None,
+    task: PicturesTask = None,
+    count: Count = 95,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the sampling and of the letters.")] = 0,
     annotators: Annotated[int, typer.Option(min=1, max=99, help="Sheets to write.")] = 2,
+    by_source: BySource = False,
+    power: Power = False,
 ) -> None:
     """Write blind sheets for annotators, and pictures.
 
@@ -62,20 +77,47 @@ def export(
     sort each picture into a category.
 
     \b
+    figlang judge export SG=results/llava --power
     figlang judge export SG=results/llava GPT=results/gpt -o human --n 50
     figlang judge export --task irfl_generate SDXL=pictures/sdxl FLUX=pictures/flux -o human
     """
     from figlang_tasks.judge import export as explanations
     from figlang_tasks.judge import pictures
 
+    if task is not None and (power or by_source):
+        raise typer.BadParameter("--power and --by-source are of explanations: leave out --task")
+    if power:
+        _say_power(runs, output)
+        return
+    if output is None:
+        raise typer.BadParameter("name a folder: -o human", param_hint="--output")
     with new_folder(output) as folder:
         # Both return the names of the files in the folder.
         if task is None:
             written = explanations.export(
-                runs, folder, count=count, seed=seed, annotators=annotators
+                runs,
+                folder,
+                count=count,
+                seed=seed,
+                annotators=annotators,
+                by_source=by_source,
             )
         else:
             written = pictures.export(runs, folder, task=task, seed=seed, annotators=annotators)
+    _say_written(output, written)
+
+
+def _say_power(runs: list[str], output: Path | None) -> None:
+    """Print how many labels runs need; the option --output is a mistake then."""
+    if output is not None:
+        raise typer.BadParameter("--power writes nothing: leave out --output")
+    from figlang_tasks.judge import power
+
+    say(power.text(runs))
+
+
+def _say_written(output: Path, written: list[str]) -> None:
+    """Name the files of an export and the next command."""
     for name in written:
         say(f"written: {output / name}")
     quoted_folder = shlex.quote(str(output))

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from figlang_tasks.cli import say, saying_new_folder, warn
+from figlang_tasks.cli.judged import Judged, read_judged, section_of
 from figlang_tasks.cli.options import Runs
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.metrics.files import write_whole
@@ -29,6 +30,7 @@ def report(
     max_samples: Annotated[
         int, typer.Option(min=0, help="Rows in the gallery, over all tasks. 0: no gallery.")
     ] = 6000,
+    judged: Judged = None,
     opens_browser: Annotated[
         bool, typer.Option("--open", help="Open the report in the browser.")
     ] = False,
@@ -51,12 +53,15 @@ def report(
             f"{output} exists and is not a report, so it is not replaced: choose another -o"
         )
     command = shlex.join(["figlang", *sys.argv[1:]])
+    shown_runs = read_all(runs)
+    section = None if judged is None else section_of(read_judged(judged, shown_runs))
     report_page = page.build(
-        read_all(runs),
+        shown_runs,
         title,
         with_pictures=not no_images,
         max_cards=max_samples,
         command=command,
+        judged=section,
     )
     with saying_new_folder(output):
         write_whole(output, report_page.content)

@@ -16,7 +16,7 @@ import pandas as pd
 from sklearn.metrics import auc, average_precision_score, precision_recall_curve
 
 from figlang_tasks.core.benchmark import benchmarks
-from figlang_tasks.judge import agreement_text, figures, pictures, sheet
+from figlang_tasks.judge import agreement_text, figures, pictures, powered, sheet
 from figlang_tasks.judge import key as keys
 from figlang_tasks.judge.figures import share
 from figlang_tasks.judge.judgements import (
@@ -113,10 +113,35 @@ def _agree_on_explanations(
         report["alpha"] = _agreement(figures.alpha, counted, system_of, systems)
     if counted.preferred is not None:
         _add_preferences(report, counted.preferred)
+    report["all_rows"] = powered.estimate(
+        key, judgements, _label_counts(judgements.label, is_right, any_label)
+    )
     published = benchmarks()[key["benchmark"]].module("agreement")
     if published is not None:
         report["published"] = published.PUBLISHED
     return report
+
+
+def _label_counts(
+    labels: pd.DataFrame, is_right: pd.DataFrame, any_label: bool
+) -> dict[str, bool | None]:
+    """Whether each item counts by its label; None while it is open, as a label is missing.
+
+    Args:
+        labels: the label of each item, with a column per annotator.
+        is_right: whether each of them is right.
+        any_label: counts all items.
+    """
+    label_counts: dict[str, bool | None] = {}
+    for item in labels.index:
+        given_labels = labels.loc[item].notna()
+        if any_label or is_right.loc[item].all():
+            label_counts[item] = True
+        elif (given_labels & ~is_right.loc[item]).any():
+            label_counts[item] = False
+        else:
+            label_counts[item] = None
+    return label_counts
 
 
 def _read_sheets(

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from figlang_tasks.core.text import markdown_table
-from figlang_tasks.judge import figures
+from figlang_tasks.judge import figures, powered_text
 from figlang_tasks.judge.figures import number, percent
 from figlang_tasks.judge.reports import Agreement, ExplanationReport, Predictor, Preference
 from figlang_tasks.judge.sheet import ERRORS
@@ -31,6 +31,7 @@ def text(report: ExplanationReport) -> str:
     if "published" in report:
         paragraphs.append(_published_text(report["published"]))
     paragraphs.append(_predictor_text(report["explanation_score"]))
+    paragraphs.append(powered_text.text(report["all_rows"]))
     return "\n\n".join(paragraphs) + "\n"
 
 

@@ -12,11 +12,11 @@ from figlang_tasks.core import images
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.record import Record
 from figlang_tasks.core.text import listing
+from figlang_tasks.judge import draw, sheet
 from figlang_tasks.judge import key as keys
-from figlang_tasks.judge import sheet
 from figlang_tasks.judge.documents import RunDocuments
 from figlang_tasks.judge.export_folder import png_bytes, write_export
-from figlang_tasks.judge.key import KeyItem
+from figlang_tasks.judge.key import BY_SOURCE, DrawRecord, KeyItem
 from figlang_tasks.results import runs
 from figlang_tasks.results.comparability import check_same_rows, check_same_scorer
 from figlang_tasks.results.task_run import Run, TaskRun
@@ -50,7 +50,7 @@ class _Item:
         """The item in the key, which holds what annotators must not see."""
         scores: dict[str, float | None] = {}
         for letter, record in self.records.items():
-            scores[letter] = (record.get("explanation_scores") or {}).get("mean")
+            scores[letter] = draw.score_of(record)
         return {
             "number": self.number,
             "id": self.document["id"],
@@ -76,7 +76,13 @@ class _Item:
 
 
 def export(
-    arguments: Sequence[str], output: Path, *, count: int, seed: int, annotators: int
+    arguments: Sequence[str],
+    output: Path,
+    *,
+    count: int,
+    seed: int,
+    annotators: int,
+    by_source: bool = False,
 ) -> list[str]:
     """Draw samples of several runs and write blind sheets of their explanations.
 
@@ -86,6 +92,7 @@ def export(
         count: how many samples to draw, at most; all if there are fewer.
         seed: of the draw and of the letters.
         annotators: the number of sheets.
+        by_source: draws from each source of rows in proportion to its rows, not from all rows.
 
     Returns:
         The names of what was written into `output`: sheets, pictures and the key.
@@ -93,18 +100,15 @@ def export(
     Raises:
         FigLangError: the runs cannot be judged together, or their data is not here.
     """
-    task_by_system = {run.name: _explained_task(run) for run in runs.read_all(arguments)}
-    first_name, first_task = next(iter(task_by_system.items()))
-    for name, task in task_by_system.items():
-        if name != first_name:
-            check_same_rows(first_task.task, first_name, first_task, name, task)
-    # It takes a list of the repeats of each system, of which there is one here.
-    check_same_scorer(first_task.task, {name: [task] for name, task in task_by_system.items()})
+    task_by_system = read_tasks(arguments)
+    first_task = next(iter(task_by_system.values()))
+    generator = random.Random(seed)
+    row_ids = draw.draw_rows(first_task.records, count, generator, by_source=by_source)
 
     pictures: dict[str, bytes] = {}
     rows: list[dict[str, object]] = []
     key_items: list[KeyItem] = []
-    for item in _draw_items(task_by_system, count, random.Random(seed)):
+    for item in _items(task_by_system, row_ids, generator):
         if "image" in item.document:
             pictures[item.image] = _picture(item.document)
         rows += item.rows()
@@ -116,10 +120,36 @@ def export(
         scorer=first_task.signature or first_task.scorer,
         systems=list(task_by_system),
         items=key_items,
+        draw=DrawRecord(
+            method=BY_SOURCE if by_source else "simple",
+            seed=seed,
+            rows=len(first_task.ids),
+            drawn=len(row_ids),
+        ),
+        rows=draw.machine_rows(task_by_system),
     )
     has_several_systems = len(task_by_system) > 1
     columns = _columns(has_pictures=bool(pictures), has_several_systems=has_several_systems)
     return write_export(output, pictures, columns, rows, annotators, key)
+
+
+def read_tasks(arguments: Sequence[str]) -> dict[str, TaskRun]:
+    """The task with explanations of each run, by the name of the run, all of the same rows.
+
+    Args:
+        arguments: the runs as a command line names them.
+
+    Raises:
+        FigLangError: the runs cannot be judged together.
+    """
+    task_by_system = {run.name: _explained_task(run) for run in runs.read_all(arguments)}
+    first_name, first_task = next(iter(task_by_system.items()))
+    for name, task in task_by_system.items():
+        if name != first_name:
+            check_same_rows(first_task.task, first_name, first_task, name, task)
+    # It takes a list of the repeats of each system, of which there is one here.
+    check_same_scorer(first_task.task, {name: [task] for name, task in task_by_system.items()})
+    return task_by_system
 
 
 def _explained_task(run: Run) -> TaskRun:
@@ -151,15 +181,15 @@ def _explained_task(run: Run) -> TaskRun:
     return task
 
 
-def _draw_items(
-    task_by_system: Mapping[str, TaskRun], count: int, generator: random.Random
+def _items(
+    task_by_system: Mapping[str, TaskRun], row_ids: Sequence[str], generator: random.Random
 ) -> list[_Item]:
-    """Draw samples, and for each of them the order of the systems behind the letters.
+    """The items of the drawn rows, with the systems in random order behind the letters.
 
     Args:
         task_by_system: the task of each system, by the name of its run; all of the same rows.
-        count: how many samples, at most.
-        generator: of the draw.
+        row_ids: the rows that were drawn.
+        generator: of the order.
     """
     first_task = next(iter(task_by_system.values()))
     documents = RunDocuments(first_task)
@@ -169,9 +199,6 @@ def _draw_items(
         records_by_system[name] = {record["id"]: record for record in task.records}
 
     items: list[_Item] = []
-    # Sorted, so that the draw does not depend on the order of the samples file.
-    sorted_ids = sorted(first_task.ids)
-    row_ids = generator.sample(sorted_ids, min(count, len(sorted_ids)))
     for number, row_id in enumerate(row_ids, start=1):
         order = list(task_by_system)
         generator.shuffle(order)

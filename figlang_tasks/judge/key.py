@@ -8,10 +8,13 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 from figlang_tasks.core import files
 from figlang_tasks.core.errors import FigLangError
+
+BY_SOURCE: Literal["by source"] = "by source"
+"""The method of a draw from each source of rows."""
 
 
 class KeyItem(TypedDict):
@@ -52,7 +55,56 @@ class DrawnPicture(TypedDict):
     file: str
 
 
-class ExplanationKey(TypedDict):
+class DrawRecord(TypedDict):
+    """How the judged rows were drawn, so that they can stand for all rows.
+
+    Attributes:
+        method: ``simple``: at random from all rows. ``by source``: at random from each source, in
+            proportion to its rows.
+        seed: of the draw.
+        rows: the number of rows that were drawn from.
+        drawn: the number of rows that were drawn.
+    """
+
+    method: Literal["simple", "by source"]
+    seed: int
+    rows: int
+    drawn: int
+
+
+class MachineRow(TypedDict):
+    """What machines say of a row, drawn or not.
+
+    Attributes:
+        id: of the document.
+        unit: what rows that depend on each other share.
+        source: the part of the benchmark that the row is from.
+        gold: the right label, 1 entailment or 0 contradiction.
+        predicted: the label that each system predicted; None where none was read.
+        scores: the ExplanationScore of each system; None without one.
+    """
+
+    id: str
+    unit: str
+    source: str
+    gold: int
+    predicted: dict[str, int | None]
+    scores: dict[str, float | None]
+
+
+class _DrawFields(TypedDict, total=False):
+    """The fields that keys of earlier versions lack: how rows were drawn, and what machines say.
+
+    Attributes:
+        draw: how the items were drawn.
+        rows: what machines say of every row that was drawn from.
+    """
+
+    draw: DrawRecord
+    rows: list[MachineRow]
+
+
+class ExplanationKey(_DrawFields):
     """The key of an export of explanations.
 
     Attributes:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypedDict
 
+from figlang_tasks.judge.key import DrawRecord
+
 
 class Annotator(TypedDict, total=False):
     """Who filled in a sheet.
@@ -130,6 +132,55 @@ class Preference(TypedDict):
     none: int
 
 
+class LabelsAlone(TypedDict):
+    """The estimate from people's judgements alone."""
+
+    value: float
+    interval: list[float] | None
+
+
+class PoweredEstimate(TypedDict):
+    """What people would say of all rows, from their judgements of some and scores of all.
+
+    Attributes:
+        measure: what is estimated.
+        system: the system; of a difference, the candidate.
+        baseline: of a difference, whose value is subtracted; else None.
+        value: the estimate.
+        interval: both ends of its 95 % interval; None where the judgements do not vary.
+        labels: the number of judgements that count.
+        effective_labels: how many judgements alone would be as precise.
+        tuning: how much of the scores is used, 0 to 1.
+        labels_alone: the estimate without scores.
+    """
+
+    measure: str
+    system: str
+    baseline: str | None
+    value: float
+    interval: list[float] | None
+    labels: int
+    effective_labels: float
+    tuning: float
+    labels_alone: LabelsAlone
+
+
+class PoweredReport(TypedDict, total=False):
+    """Estimates for all rows.
+
+    Attributes:
+        draw: how the judged rows were drawn; missing if the key does not say.
+        unjudged: drawn explanations without all judgements; they are taken to be missing by chance.
+        estimates: of each system, then of each pair of systems.
+        refused: a sentence for each system without estimates, or one for all.
+    """
+
+    draw: DrawRecord
+    unjudged: int
+    estimates: list[PoweredEstimate]
+    refused: list[str]
+
+
 class ExplanationReport(ReportHead, total=False):
     """What annotators agree on about explanations."""
 
@@ -141,6 +192,7 @@ class ExplanationReport(ReportHead, total=False):
     explanation_score: Predictor
     alpha: Agreement
     preference: Preference
+    all_rows: PoweredReport
     published: Mapping[str, Any]
 
 

@@ -37,7 +37,7 @@ from figlang_tasks.results.task_run import Run
 from figlang_tasks.scoring.readings import UNREAD, WITHOUT_WORDS
 
 if TYPE_CHECKING:
-    from figlang_tasks.report.sections import Group, Table
+    from figlang_tasks.report.sections import Group, Section, Table
 
 GENERATOR = "figlang_tasks"
 """Content of ``<meta name=generator>``, by which a report is recognized."""
@@ -76,6 +76,7 @@ def build(
     with_pictures: bool = True,
     max_cards: int = gallery.MAX_CARDS,
     command: str = "",
+    judged: Section | None = None,
 ) -> Page:
     """Make the HTML page that reports on runs; it is returned, not written.
 
@@ -84,6 +85,7 @@ def build(
         with_pictures: whether the gallery shows the pictures of the benchmarks.
         max_cards: how many rows the gallery may show, all tasks together; 0 for no gallery.
         command: the command line that asked for the report, which the page shows; "" for none.
+        judged: what people say of the runs, which stands below the overview; None for nothing.
 
     Raises:
         RunError: a run has a damaged record.
@@ -95,6 +97,8 @@ def build(
     # sections, which take time.
     cards_and_pictures = gallery.build(runs, with_pictures, max_cards, buckets)
     groups = sections.build(runs, buckets)
+    if judged is not None:
+        groups.insert(1, sections.Group("judged", judged.title, (judged,)))
     return render(runs, groups, cards_and_pictures, title, command)
 
 

@@ -264,7 +264,7 @@ def test_judgements_that_one_annotator_lacks_are_not_agreed(tmp_path: Path) -> N
     assert [system["agreed"] for system in report["systems"]] == [0, 0]
     undefined = report["explanation_score"]["undefined"]
     assert undefined == "all agree on the adequacy of no explanation"
-    assert text(report).endswith(f"not computed, {undefined}\n")
+    assert f"not computed, {undefined}\n" in text(report)
 
 
 def two_sheets(
