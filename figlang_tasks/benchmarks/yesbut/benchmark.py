@@ -22,7 +22,7 @@ BENCHMARK = Benchmark(
   pages = {16878--16895},
   year = {2024},
   eprint = {2409.13592},
-  url = {https://aclanthology.org/2024.emnlp-main.937},
+  url = {https://arxiv.org/abs/2409.13592},
   archivePrefix = {arXiv}
 }""",  # noqa: E501
     sources=(
