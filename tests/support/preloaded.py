@@ -14,6 +14,7 @@ import nltk  # the harness imports it for its own standard errors
 import transformers.models.clip.modeling_clip
 import transformers.models.llava.modeling_llava
 from demo_runs import FOLDERS_OF_TASK_FILES, read_task_files_once
+from fast_yaml import read_yaml_in_c
 from hub_server import ask_the_hub_at_once
 from lmms_eval.tasks import TaskManager
 from PIL import Image
@@ -24,6 +25,7 @@ import figlang_tasks.harness.saving
 import figlang_tasks.models.vlm
 from figlang_tasks.core.benchmark import benchmarks
 
+read_yaml_in_c()
 read_task_files_once()
 for _folder in FOLDERS_OF_TASK_FILES:
     TaskManager(include_defaults=False)._get_task_and_group(_folder)
