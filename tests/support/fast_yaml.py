@@ -5,9 +5,12 @@ The harness reads each task file, and all that it includes, anew for each task o
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import yaml
+
+# Its names are replaced by other classes, which its types do not allow.
+_yaml: Any = yaml
 
 
 def read_yaml_in_c() -> None:
@@ -15,18 +18,20 @@ def read_yaml_in_c() -> None:
 
     What is registered for the loader in Python (``!function``) holds for the one in C too.
     """
-    if not yaml.__with_libyaml__:
+    if not _yaml.__with_libyaml__:
         return
 
     class FullLoader(yaml.CFullLoader):
         """The loader in C, with the path of its file, beside which the harness finds functions."""
 
-        yaml_constructors = dict(yaml.loader.FullLoader.yaml_constructors)
+        yaml_constructors: ClassVar[dict[Any, Any]] = dict(
+            _yaml.loader.FullLoader.yaml_constructors
+        )
 
         def __init__(self, stream: Any) -> None:
             super().__init__(stream)
             self.name = getattr(stream, "name", "<text>")
 
-    yaml.loader.FullLoader.yaml_constructors = FullLoader.yaml_constructors
-    yaml.FullLoader = FullLoader
-    yaml.SafeLoader = yaml.CSafeLoader
+    _yaml.loader.FullLoader.yaml_constructors = FullLoader.yaml_constructors
+    _yaml.FullLoader = FullLoader
+    _yaml.SafeLoader = yaml.CSafeLoader
