@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import typer.testing
 from commands import logged_warnings
+from fast_yaml import read_yaml_in_c
 from hub_server import ask_the_hub_at_once
 from hypothesis import HealthCheck, settings
 
@@ -50,6 +51,7 @@ for _profile, _tried in (("default", 100), ("fast", 30)):
 settings.load_profile("fast")
 
 ask_the_hub_at_once()
+read_yaml_in_c()
 # Each call of a command in a test made all commands anew, a tenth of a second.
 typer.testing._get_command = lru_cache(typer.testing._get_command)
 

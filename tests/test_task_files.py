@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from lmms_eval import utils
 from lmms_eval.models.simple.vllm import VLLM
 
@@ -124,6 +125,18 @@ def test_a_file_has_the_name_of_its_task_or_group(harness: Harness) -> None:
     for name, path in task_files.files(harness).items():
         content = task_files.read(path)
         assert name == content.get("group", content["task"])
+
+
+def test_the_parser_in_python_reads_each_file_as_the_one_in_c() -> None:
+    """The harness has the one in Python; the package has the one in C, and so have the tests."""
+
+    class InPython(yaml.loader.SafeLoader):
+        """The loader in Python; the name of a function stands for the function."""
+
+    InPython.add_constructor("!function", lambda loader, node: node.value)
+    for path in sorted(plugin.tasks_dir().parent.rglob("*.yaml")):
+        text = path.read_text(encoding="utf-8")
+        assert yaml.load(text, InPython) == yaml.load(text, task_files.Loader), path
 
 
 def test_groups_name_existing_tasks() -> None:

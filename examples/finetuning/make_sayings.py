@@ -65,7 +65,7 @@ for split, speakers in SPEAKERS.items():
         for drawn in (fitting, others[number % len(others)]):
             drawings += 1
             image = f"images/{drawings}.png"
-            picture(drawn[0], drawings).save(folder / image)
+            picture(drawn[0], drawings).save(folder / image, compress_level=3)
             end = (
                 "as well, so the two fit together"
                 if drawn is fitting

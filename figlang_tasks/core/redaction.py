@@ -101,6 +101,8 @@ def remember(model_args: object) -> None:
             given_secrets.add(argument["value"].strip("\"'"))
 
 
+# A run asks for each variable of the environment once for each of its samples.
+@lru_cache(maxsize=1024)
 def is_secret_name(name: str) -> bool:
     """Whether an option, argument or variable of this name holds a secret."""
     return bool(_SECRET_NAME.fullmatch(name))

@@ -176,10 +176,14 @@ def test_chat_and_simple_prompts_ask_the_same(name: str) -> None:
 # --- by chance, by the demo model, by a dual encoder ---
 
 
+MOST_ROWS = 100
+"""Enough for all rows of each task but one, whose 1,680 would be three quarters of a run."""
+
+
 @lru_cache(maxsize=1)
 def by_chance() -> dict[str, Any]:
-    """The results of a model that answers all tasks at random."""
-    return demo_runs.evaluate(TASKS, "figlang_random", "seed=1")
+    """The results of a model that answers `MOST_ROWS` of each task at random."""
+    return demo_runs.evaluate(TASKS, "figlang_random", "seed=1", limit=MOST_ROWS)
 
 
 def records_by_chance(name: str) -> list[dict[str, Any]]:
@@ -195,7 +199,7 @@ def test_every_document_is_judged_and_names_task_request_and_data(name: str) -> 
     records = records_by_chance(name)
     documents = benchmark.documents(request, check_images=True)
     assert records
-    assert [record["id"] for record in records] == documents["id"][:]
+    assert [record["id"] for record in records] == documents["id"][:MOST_ROWS]
     for record in records:
         assert (record["task"], record["request"]) == (kind.name, str(request))
         assert record["data"] == metadata["data"]
@@ -247,7 +251,7 @@ def samples_of_the_demo_model(force_simple: bool) -> dict[str, list[dict[str, An
     rankings = [name for name in IN_WORDS if "irfl_retrieve" in name]
     other_tasks = [name for name in IN_WORDS if "irfl_retrieve" not in name]
     samples_by_task: dict[str, list[dict[str, Any]]] = {}
-    for limit, names in ((4, other_tasks), (6, rankings)):  # 6: a limit has to leave a whole row
+    for limit, names in ((2, other_tasks), (6, rankings)):  # 6: a limit has to leave a whole row
         run = demo_runs.evaluate(
             names,
             "llava_hf",
@@ -264,7 +268,7 @@ def samples_of_the_demo_model(force_simple: bool) -> dict[str, list[dict[str, An
 def test_a_model_of_words_takes_every_prompt_in_a_chat_and_as_text(name: str) -> None:
     for force_simple in (False, True):
         samples = samples_of_the_demo_model(force_simple)[name]
-        assert len(samples) in (4, 6)
+        assert len(samples) in (2, 6)
         for sample in samples:
             assert sample["sample"].get("status") not in ("scores", "no_scores")
 

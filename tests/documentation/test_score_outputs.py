@@ -5,11 +5,14 @@ the run had, or an error, if this fails.
 from __future__ import annotations
 
 import json
+import runpy
+import shlex
 from pathlib import Path
 
 import pytest
+from commands import done
 from demo_runs import FixedAnswers, evaluate
-from documents import ROOT, blocks, shell
+from documents import ROOT, blocks
 
 from figlang_tasks.results import runs
 
@@ -17,8 +20,9 @@ TASK = "figlang_mini"
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A folder with a run as `make demo` leaves it, of a model with three answers."""
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder, with a run as `make demo` leaves it, of a model with three answers."""
+    monkeypatch.chdir(tmp_path)
     answers = ("It is so.\nLABEL: entailment", "It is not.\nLABEL: contradiction", "Who knows?")
     evaluate(TASK, FixedAnswers(*answers), saved=tmp_path / "results" / "demo")
     return tmp_path
@@ -32,6 +36,14 @@ def scripts(document: str, language: str, word: str) -> list[str]:
     ]
 
 
+def type_commands(script: str) -> None:
+    """Run the commands of a script in this process, in their order."""
+    for line in script.splitlines():
+        program, *arguments = shlex.split(line)
+        assert program == "figlang"
+        done(*arguments)
+
+
 def values(run: Path) -> dict[str, float]:
     """The values over all rows of a run, by metric."""
     reported = runs.read(str(run)).tasks[TASK].reported
@@ -40,7 +52,7 @@ def values(run: Path) -> dict[str, float]:
 
 def test_the_round_trip_of_the_readme(folder: Path) -> None:
     (script,) = scripts("README.md", "sh", "figlang score")
-    shell(folder, script, ROOT)
+    type_commands(script)
     assert values(folder / "results/demo_outputs") == pytest.approx(
         values(folder / "results/demo"), abs=1e-5
     )
@@ -49,12 +61,11 @@ def test_the_round_trip_of_the_readme(folder: Path) -> None:
     assert [prompt["id"] for prompt in prompts] == list(answered_ids)
 
 
-@pytest.mark.slow
-def test_the_commands_of_the_page(folder: Path) -> None:
+def test_the_commands_of_the_page(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shell_scripts = scripts("docs/score_outputs.md", "sh", "figlang")
     (json_line,) = scripts("docs/score_outputs.md", "json", '"output"')
     (python_script,) = scripts("docs/score_outputs.md", "python", "figlang_tasks.score")
-    shell(folder, "".join(shell_scripts), ROOT)
+    type_commands("".join(shell_scripts))
     expected = values(folder / "results/demo")
     assert values(folder / "results/demo_outputs") == pytest.approx(expected, abs=1e-5)
     assert not (folder / "results/demo_scored").exists(), "the demo run has its scores"
@@ -65,6 +76,7 @@ def test_the_commands_of_the_page(folder: Path) -> None:
         lines.append(json.dumps({**json.loads(json_line), "id": json.loads(prompt)["id"]}))
     (folder / "answers.jsonl").write_text("\n".join(lines))
     (folder / "script.py").write_text(python_script)
-    assert "my-model" in shell(folder, "python script.py", ROOT)
+    runpy.run_path("script.py", run_name="__main__")
+    assert "my-model" in capsys.readouterr().out
     records = runs.read(str(folder / "results/my-model")).tasks[TASK].records
     assert {record["predicted"] for record in records} == {1}

@@ -1,22 +1,36 @@
-"""What the server of warm.py imports and reads before it forks commands."""
+"""What the server of warm.py imports and reads before it forks commands.
+
+What is missing here, each of some hundred commands imports for itself.
+"""
+# ruff: noqa: F401
 
 from __future__ import annotations
 
 import gc
 
 import lmms_eval.__main__
-import lmms_eval.evaluator  # noqa: F401
+import lmms_eval.evaluator
+import nltk  # the harness imports it for its own standard errors
+import transformers.models.clip.modeling_clip
+import transformers.models.llava.modeling_llava
 from demo_runs import FOLDERS_OF_TASK_FILES, read_task_files_once
+from fast_yaml import read_yaml_in_c
 from hub_server import ask_the_hub_at_once
 from lmms_eval.tasks import TaskManager
+from PIL import Image
 
-import figlang_tasks.models.vlm  # noqa: F401
+import figlang_tasks.cli.placement
+import figlang_tasks.cli.summary
+import figlang_tasks.harness.saving
+import figlang_tasks.models.vlm
 from figlang_tasks.core.benchmark import benchmarks
 
+read_yaml_in_c()
 read_task_files_once()
 for _folder in FOLDERS_OF_TASK_FILES:
     TaskManager(include_defaults=False)._get_task_and_group(_folder)
 ask_the_hub_at_once()
-benchmarks()
+Image.preinit()
+_MODULES = [benchmark.tasks_module for benchmark in benchmarks().values()]
 gc.collect()
 gc.freeze()  # a fork that collects would copy all of it

@@ -15,11 +15,18 @@ FIRST_RELEASED = "data/irfl/idiom_detection_task.csv"  # the other tables lie be
 released_tables = pytest.mark.parametrize("shared_file", [FIRST_RELEASED], indirect=True)
 
 
+@pytest.fixture(scope="module")
+def data_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for the released tables, which are not to be changed."""
+    return tmp_path_factory.mktemp("released")
+
+
 @pytest.fixture
-def released(shared_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The released tables as IRFL, with drawn pictures."""
-    copy_tables(shared_file.parent, tmp_path / "IRFL")
-    monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path))
+def released(shared_file: Path, data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The released tables as IRFL, with pictures that the first test draws."""
+    if not (data_folder / "IRFL").exists():
+        copy_tables(shared_file.parent, data_folder / "IRFL")
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(data_folder))
 
 
 @pytest.fixture
