@@ -79,6 +79,15 @@ class StoredPicture:
     content: bytes | None
 
 
+def content_of(cell: ImageCell, location: str, dataset: str | None = None) -> bytes:
+    """The bytes of a picture, from its cell or its file; arguments and errors are those of `check`.
+
+    They are not decoded, so that a damaged picture is not found.
+    """
+    content, _ = _content(cell, location, dataset)
+    return content
+
+
 def check(cell: ImageCell, location: str, dataset: str | None = None) -> None:
     """Check that `decode` will give a picture, by decoding it once; raise the error if not.
 
