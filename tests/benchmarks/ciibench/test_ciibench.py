@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 import rows_with_images
 from commands import figlang, refused
+from tasks_without_harness import check_data
 
 from figlang_tasks.benchmarks.ciibench import labels, reproduced, tasks
 from figlang_tasks.benchmarks.ciibench.benchmark import BENCHMARK
@@ -218,6 +219,17 @@ def test_both_layouts_give_the_same_documents(
         assert (picture.mode, picture.size) == ("RGB", (16, 16))
     (square,) = tasks.doc_to_visual(docs[0], {"prompt": "none", "blind": True})
     assert square.getcolors() == [(square.width * square.height, (255, 255, 255))]
+
+
+def test_the_check_fails_where_the_hub_lacks_pictures_that_every_task_needs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows_with_images.write_valid_ciibench(tmp_path, hub=True, dev_pictures=False)
+    monkeypatch.setenv(DATA_DIR_VARIABLE, str(tmp_path))
+    lines, (fault,) = check_data(BENCHMARK)
+    assert "split 'dev'" in fault
+    assert "the Parquet file has no pictures" in fault
+    assert lines[-1] == "1 fault(s)"
 
 
 # --- Table 4 ---
