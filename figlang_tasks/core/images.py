@@ -80,12 +80,8 @@ class StoredPicture:
 
 
 def content_of(cell: ImageCell, location: str, dataset: str | None = None) -> bytes:
-    """The bytes of a picture, from its cell or its file; arguments and errors are those of `check`.
-
-    They are not decoded, so that a damaged picture is not found.
-    """
-    content, _ = _content(cell, location, dataset)
-    return content
+    """The bytes of a picture, not decoded; arguments and errors are those of `check`."""
+    return _content(cell, location, dataset)[0]
 
 
 def check(cell: ImageCell, location: str, dataset: str | None = None) -> None:

@@ -108,7 +108,7 @@ DETECTION = Measures.of(
         description="Unweighted mean of the F1 of both classes.",
         statistic=partial(_score_of_labels, score=classification.macro_f1),
     ),
-    parse_rate(lambda record: record["predicted"] is not None),
+    parse_rate(),
 )
 
 # --- understanding: Tables 6 to 8 ---
