@@ -133,8 +133,8 @@ def bleu_statistics(candidate: str, reference: str) -> list[int]:
     return [int(count) for count in counts]
 
 
-def sentence_bleu4(statistics: Sequence[int]) -> float:
-    """BLEU-4 of one pair of texts, with effective order and exponential smoothing.
+def sentence_bleu4(statistics: Sequence[int], smooth: bool = True) -> float:
+    """BLEU-4 of one pair of texts, by default with effective order and exponential smoothing.
 
     With c tokens of the candidate and r of the reference, and N the longest n-grams that the
     candidate has, at most 4::
@@ -145,6 +145,7 @@ def sentence_bleu4(statistics: Sequence[int]) -> float:
 
     Args:
         statistics: the ten numbers of the pair, from `bleu_statistics`.
+        smooth: False for N = 4 and no smoothing: 0 unless four tokens in a row match.
 
     Returns:
         A float in [0, 1]; 0 where no word matches, so also for an empty candidate.
@@ -163,8 +164,8 @@ def sentence_bleu4(statistics: Sequence[int]) -> float:
         total=counts[ORDER:],
         sys_len=candidate_length,
         ref_len=reference_length,
-        smooth_method="exp",
-        effective_order=True,
+        smooth_method="exp" if smooth else "none",
+        effective_order=smooth,
     )
     return min(1.0, bleu.score / 100)  # a perfect score comes out as 100.00000000000004
 

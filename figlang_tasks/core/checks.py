@@ -45,15 +45,21 @@ def data_requests(benchmark: Benchmark, requests: Iterable[Request]) -> list[Req
             for other datasets than the published one.
     """
     source = benchmark.source
-    parts: dict[Request, None] = {}  # an ordered set
-    for request in requests:
-        if request.dataset == source.name:
-            parameters = {key: request[key] for key in benchmark.keys}
-            parts[Request.of(source.name, **parameters)] = None
+    parts = dict.fromkeys(_parts_of_tasks(benchmark, requests))  # an ordered set
     if benchmark.keys == ("split",):  # its parts are splits, and all are declared
         for split in source.splits:
             parts[Request.of(source.name, split=split)] = None
     return list(parts)
+
+
+def _parts_of_tasks(benchmark: Benchmark, requests: Iterable[Request]) -> list[Request]:
+    """The parts of the published data that tasks ask for; arguments as of `data_requests`."""
+    parts: list[Request] = []
+    for request in requests:
+        if request.dataset == benchmark.source.name:
+            parameters = {key: request[key] for key in benchmark.keys}
+            parts.append(Request.of(benchmark.source.name, **parameters))
+    return parts
 
 
 def count_rows(documents: datasets.Dataset) -> int:
@@ -71,7 +77,7 @@ def request_label(request: Request) -> str:
 def check(benchmark: Benchmark, requests: Iterable[Request]) -> DataCheck:
     """Check the published data of a benchmark on this machine.
 
-    A part that is missing is a fault only if no other part is here.
+    A part that is missing is a fault only if no task can run with the parts that are here.
 
     Args:
         benchmark: the benchmark.
@@ -79,6 +85,7 @@ def check(benchmark: Benchmark, requests: Iterable[Request]) -> DataCheck:
     """
     # Without patterns: a part of a repository is enough, because the check says what is missing.
     snapshot = hub.snapshot(benchmark.source)
+    requests = list(requests)
     findings = _Findings()
     for request in data_requests(benchmark, requests):
         _check_part(benchmark, request, findings)
@@ -86,8 +93,9 @@ def check(benchmark: Benchmark, requests: Iterable[Request]) -> DataCheck:
 
     faults = findings.faults
     missing = findings.missing
-    is_nothing_here = all(row.remark == _NOT_HERE for row in findings.rows)
-    if is_nothing_here:
+    parts_of_tasks = {request_label(part) for part in _parts_of_tasks(benchmark, requests)}
+    missing_parts = {row.label for row in findings.rows if row.remark == _NOT_HERE}
+    if parts_of_tasks <= missing_parts:
         faults = [*faults, *missing]
         missing = {}
     faults = list(dict.fromkeys(faults))

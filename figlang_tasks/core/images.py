@@ -79,6 +79,11 @@ class StoredPicture:
     content: bytes | None
 
 
+def content_of(cell: ImageCell, location: str, dataset: str | None = None) -> bytes:
+    """The bytes of a picture, not decoded; arguments and errors are those of `check`."""
+    return _content(cell, location, dataset)[0]
+
+
 def check(cell: ImageCell, location: str, dataset: str | None = None) -> None:
     """Check that `decode` will give a picture, by decoding it once; raise the error if not.
 

@@ -20,6 +20,7 @@ from pydantic import BaseModel, ValidationError
 from figlang_tasks.core import files
 from figlang_tasks.core.data_id import DataId, digest_of_rows
 from figlang_tasks.core.errors import DataError
+from figlang_tasks.core.hub import USE_THE_RELEASE
 from figlang_tasks.core.record import Row
 from figlang_tasks.core.text import LONE_SURROGATE
 
@@ -95,6 +96,14 @@ def released_table(path: Path, delimiter: str = ",") -> list[dict[str, str]]:
     text = io.StringIO(content_of(path).decode("utf-8"), newline="")
     csv.field_size_limit(_LONGEST_CELL)
     return list(csv.DictReader(text, delimiter=delimiter))
+
+
+def released_json(path: Path) -> Any:
+    """What a JSON file of a release holds, unchecked; a `DataError` if it is not valid JSON."""
+    try:
+        return json.loads(content_of(path))
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{path} is not valid JSON ({error}). {USE_THE_RELEASE}") from error
 
 
 def json_lines(lines: Iterable[bytes]) -> Iterator[tuple[int, RowOrFault]]:

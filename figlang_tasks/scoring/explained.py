@@ -205,10 +205,12 @@ class Scheme:
         thresholds: the metrics. The first one, with a threshold of 0, also has a value without
             scores: that of the labels alone.
         headline: the name of the metric that stands for the task; "" if that has no threshold.
+        means: the metrics of scores that have no threshold.
     """
 
     thresholds: tuple[Threshold, ...]
     headline: str
+    means: tuple[str, ...] = (MEAN_SCORE,)
 
     @property
     def label_metric(self) -> str:
@@ -227,7 +229,7 @@ class Scheme:
     @property
     def score_metrics(self) -> tuple[str, ...]:
         """The metrics that have no value without scores."""
-        return (*(threshold.name for threshold in self.thresholds[1:]), MEAN_SCORE)
+        return (*(threshold.name for threshold in self.thresholds[1:]), *self.means)
 
     @property
     def metrics(self) -> tuple[str, ...]:

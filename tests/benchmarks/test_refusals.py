@@ -7,8 +7,8 @@ The faults of a benchmark are in ``NAME/faults.yaml``. Its head says:
 - ``valid``: its files without faults, each a list of rows for a JSON Lines file; a small picture is
   drawn for every value of a row that ends in ``.png``;
 - ``support``, in place of ``valid``: a function in a module of ``tests/support``, as
-  ``irfl_release.write_valid_irfl``; called with a folder and the arguments of ``with``, it writes
-  data without faults;
+  ``irfl_release.write_valid_irfl``, or of a folder here, as ``yesbut.release.write_valid``; called
+  with a folder and the arguments of ``with``, it writes data without faults;
 - ``faults``: a list; each key of a fault may also stand in the head, for those that do not have it.
 
 A fault says what is changed in the valid data, what is requested, and which words the message must

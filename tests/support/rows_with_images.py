@@ -297,75 +297,6 @@ def write_valid_columbus(folder: Path, archive: bool = True) -> Path:
     return write_columbus(folder / "COLUMBUS", columbus_rows(1005), archive=archive, runs=archive)
 
 
-# --- CII-Bench ---
-
-# As in the release, the suffix .jpg says nothing of the format, and pictures serve several rows.
-_CIIBENCH_PICTURES = (
-    ("JPEG", "RGB"),
-    ("JPEG", "CMYK"),
-    ("WEBP", "RGBA"),
-    ("PNG", "L"),
-    ("GIF", "P"),
-)
-_CIIBENCH_LABELS = {"domain": "生活", "emotion": "中性", "difficulty": "简单"}
-
-
-def ciibench_items(split: str, count: int) -> list[dict[str, Any]]:
-    """Items of data/test.json: right answers A to F in turn, and two rhetorics in every other."""
-    items: list[dict[str, Any]] = []
-    for number in range(1, count + 1):
-        options = [f"{split}-{number} 的意思 {letter}" for letter in "ABCDEF"]
-        right = number % 6
-        rhetoric = {"choices": ["隐喻", "象征"]} if number % 2 else "夸张"
-        picture = f"images/{split}/{split}-{number % len(_CIIBENCH_PICTURES)}.jpg"
-        question = {
-            "id": f"{split}-{number}",
-            "question": "这张图片有什么隐喻？",
-            "options": options,
-            "correct_option": options[right],
-            "answer": "ABCDEF"[right],
-        }
-        labels = {**_CIIBENCH_LABELS, "image_type": "梗图(Meme)", "rhetoric": rhetoric}
-        items.append({"local_path": picture, "questions": [question], "meta_data": labels})
-    return items
-
-
-def write_valid_ciibench(folder: Path, hub: bool = False, dev_pictures: bool = True) -> Path:
-    """Write ``folder/CII-Bench``, with as many rows as published, as the archive or as the hub.
-
-    Args:
-        folder: the folder above it.
-        hub: whether to write Parquet files.
-        dev_pictures: whether the hub's dev split has pictures.
-    """
-    release = folder / "CII-Bench"
-    (release / "data").mkdir(parents=True)
-    for split, count in {"test": 765, "dev": 35}.items():
-        (release / "images" / split).mkdir(parents=True)
-        for number, (picture_format, mode) in enumerate(_CIIBENCH_PICTURES):
-            path = release / "images" / split / f"{split}-{number}.jpg"
-            drawing(f"{split} {number}", 16).convert(mode).save(path, picture_format)
-        items = ciibench_items(split, count)
-        if not hub:
-            (release / "data" / f"{split}.json").write_text(json.dumps(items), encoding="utf-8")
-            continue
-        rows: list[dict[str, Any]] = []
-        for item in items:
-            row = {**item["meta_data"], **item["questions"][0]}
-            for number, option in enumerate(row.pop("options"), start=1):
-                row[f"option{number}"] = option
-            row["rhetoric"] = str(row["rhetoric"])
-            content = (release / item["local_path"]).read_bytes()
-            has_picture = split == "test" or dev_pictures
-            row["image"] = {"bytes": content if has_picture else None, "path": "x.jpg"}
-            rows.append(row)
-        parquet = release / "data" / f"{split}-00000-of-00001.parquet"
-        pq.write_table(pa.Table.from_pylist(rows), parquet)
-    if hub:
-        shutil.rmtree(release / "images")
-    return release
-
-
 # --- NYK-MS ---
 
 NYKMS_CAPTION = 'The piano\'s "in tune", but the house is a little flat.'
@@ -398,8 +329,6 @@ def nykms_document(question: str = "metaphor", **changes: Any) -> dict[str, Any]
 
 def write_valid_nykms(folder: Path) -> Path:
     """Write the rows that the package ships, and contest 1 of the contest dataset beside them."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
 
     from figlang_tasks import mini
 
@@ -500,82 +429,6 @@ def write_valid_nycc(folder: Path, **configs: int) -> None:
         write_nycc(folder / "NYCC", config, test=test_count)
 
 
-# --- YesBut ---
-
-
-def yesbut_pictures() -> list[tuple[str, bytes]]:
-    """The path and the content of each picture of the release: 283 comics in nine styles.
-
-    Comic 0 has one picture of stage 2, and so on; no two pictures have the same bytes.
-    """
-    halves = ("ORIG", "STICK", "3D")
-    pairs = [(left, right) for left in halves for right in halves]
-    satirical_left = {"3": 302, "4": 499}  # the satirical pictures of a stage that are to come
-    contents = {size: jpeg_of_size(*size) for size in ((380, 546), (24, 16))}
-    pictures: list[tuple[str, bytes]] = []
-    for number in range(283):
-        for left, right in pairs:
-            if (left, right) == ("ORIG", "ORIG"):
-                path, size = f"images/stage_2/comic_{number}.jpg", (380, 546)
-            else:
-                stage = "4" if "3D" in (left, right) else "3"
-                label = "satirical" if satirical_left[stage] > 0 else "non_satirical"
-                satirical_left[stage] -= 1
-                folder = f"images/stage_3_and_4/yesbut_stage_{stage}_{label}"
-                path, size = f"{folder}/comic_{number}_{left}_YES_{right}_BUT.jpg", (24, 16)
-            # What stands behind the end of a JPEG changes its file, not its picture.
-            pictures.append((path, contents[size] + path.encode()))
-    return pictures
-
-
-def jpeg_of_size(width: int, height: int) -> bytes:
-    """A white JPEG."""
-    stream = io.BytesIO()
-    Image.new("RGB", (width, height), "white").save(stream, "JPEG")
-    return stream.getvalue()
-
-
-def write_valid_yesbut(folder: Path, archive: bool = False) -> Path:
-    """Write ``folder/YesBut``: the hub's table, or the archive of the authors.
-
-    Comic 0 is hard and has text; the others are easy. As on the hub, one row lacks its difficulty,
-    and the stage is the same everywhere.
-    """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    release = folder / "YesBut"
-    if archive:
-        for path, content in yesbut_pictures():
-            (release / path).parent.mkdir(parents=True, exist_ok=True)
-            (release / path).write_bytes(content)
-        columns = "filename,overall_description,difficulty_in_understanding"
-        lines = [f"{columns},is_text_in_left_image,is_text_in_right_image"]
-        for number in range(283):
-            flags = "HARD,,TRUE" if number == 0 else "EASY,,"
-            lines.append(f"comic_{number}.jpg,Joke {number} is ironic.,{flags}")
-        (release / "YesBut_Stage2_Annotation.csv").write_text("\n".join(lines) + "\n")
-        return release
-
-    rows: list[dict[str, Any]] = []
-    for path, content in yesbut_pictures():
-        if "non_satirical" not in path:
-            comic = Path(path).stem.split("_")[1]
-            rows.append(
-                {
-                    "image": {"bytes": content, "path": None},
-                    "difficulty_in_understanding": "HARD" if comic == "0" else "EASY",
-                    "overall_description": f"Joke {comic} is ironic.",
-                    "stage": "stage2",
-                }
-            )
-    rows[1]["difficulty_in_understanding"] = ""
-    (release / "data").mkdir(parents=True)
-    table = pa.Table.from_pylist(rows)
-    pq.write_table(table, release / "data" / "train-00000-of-00001.parquet")
-    return release
-
-
 # --- HumorDB ---
 
 
@@ -598,8 +451,6 @@ def humordb_row(number: int, **changes: Any) -> dict[str, Any]:
 
 def write_humordb_split(folder: Path, split: str, rows: list[dict[str, Any]]) -> Path:
     """Write ``data/SPLIT-00000-of-00001.parquet`` as on the hub."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
 
     (folder / "data").mkdir(parents=True, exist_ok=True)
     path = folder / "data" / f"{split}-00000-of-00001.parquet"

@@ -24,11 +24,6 @@ def _is_right(record: ImplicationRecord) -> float:
     return float(record["predicted"] == record["gold"])
 
 
-def _has_letter(record: ImplicationRecord) -> bool:
-    """Whether our reader reads a letter."""
-    return record["predicted"] is not None
-
-
 def _has_official_letter(record: ImplicationRecord) -> float:
     """1.0 if the released rule reads a letter, else 0.0."""
     return float(record["predicted_official"] is not None)
@@ -54,7 +49,7 @@ CIIBENCH = Measures.of(
         scopes=_SCOPES,
         answer=lambda record: record["predicted"],
     ),
-    parse_rate(_has_letter),
+    parse_rate(),
     Measure(
         "parse_rate_official",
         description="Share of outputs in which the released rule reads an answer.",

@@ -6,7 +6,6 @@ to 5. Table 4 has the mean of the scores, of all and by label.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any
 
 from figlang_tasks.benchmarks.ciibench.labels import SCOPES_BY_LABEL
 from figlang_tasks.core.errors import DataError
-from figlang_tasks.core.row_files import brief, content_of
+from figlang_tasks.core.row_files import brief, released_json
 
 _ARCHIVE_FILE = "CTC_Evaluation/exp_CTC_with_scores.json"
 """The released judgements in the archive of the authors."""
@@ -63,7 +62,7 @@ def _read_judgements(folder: Path) -> list[dict[str, Any]]:
         paths = sorted(folder.glob(_EXTRACTS))
     judgements: list[dict[str, Any]] = []
     for path in paths:
-        for judgement in json.loads(content_of(path)):
+        for judgement in released_json(path):
             if judgement not in judgements:  # two extracts may overlap
                 judgements.append(judgement)
     return judgements

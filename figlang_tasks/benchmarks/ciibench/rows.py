@@ -7,19 +7,18 @@ The archive (MING-ZCH/CII-Bench) has ``data/test.json``, ``data/dev.json`` and a
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from figlang_tasks.benchmarks.ciibench.labels import SCOPES_BY_LABEL, SPLITS, labels_of
 from figlang_tasks.core import hub, images, parquet_files, row_files
-from figlang_tasks.core.benchmark import folder_of, source_of
+from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.errors import DataError, PartMissing
 from figlang_tasks.core.hub import USE_THE_RELEASE
 from figlang_tasks.core.record import Row
 from figlang_tasks.core.request import Request
 from figlang_tasks.core.row_files import brief
+from figlang_tasks.scoring.simple_rows import checked_options
 
 if TYPE_CHECKING:
     import datasets
@@ -63,23 +62,19 @@ class Question(TypedDict):
 # --- documents ---
 
 
-def for_request(request: Request, check_images: bool) -> datasets.Dataset:
-    """The documents for a request such as ``CII-Bench,split=all`` (see `load`)."""
-    return load(request["split"], check_images)
-
-
 @hub.cached(maxsize=4)
-def load(split: str, check_images: bool) -> datasets.Dataset:
-    """The documents of a split, or of both: the columns of `Question`, and ``data``.
+def for_request(request: Request, check_images: bool) -> datasets.Dataset:
+    """The documents for a request such as ``CII-Bench,split=all``: a `Question`, and ``data``.
 
     Args:
-        split: ``all``, ``test`` or ``dev``.
+        request: its split is ``all``, ``test`` or ``dev``.
         check_images: whether to decode every picture, which finds damaged ones.
 
     Raises:
         DataError: there is no such split, or a row has a fault.
         PartMissing: the folder lacks a split or its pictures.
     """
+    split = request["split"]
     located_rows: list[tuple[str, Row | str]] = []
     faults: list[str] = []
     revision = ""
@@ -135,13 +130,10 @@ def _read_split(folder: Path, split: str) -> list[tuple[str, Row | str]]:
 
 
 def _read_archive(table: Path) -> list[tuple[str, Row | str]]:
-    """The rows of a file of the archive; errors are those of `load`."""
-    try:
-        items = json.loads(row_files.content_of(table))
-        if not isinstance(items, list):
-            raise ValueError("it holds no list")
-    except ValueError as error:
-        raise DataError(f"{table} is not valid JSON ({error}). {USE_THE_RELEASE}") from error
+    """The rows of a file of the archive; errors are those of `for_request`."""
+    items = row_files.released_json(table)
+    if not isinstance(items, list):
+        raise DataError(f"{table} is {brief(items)}, must be a list. {USE_THE_RELEASE}")
     located_rows: list[tuple[str, Row | str]] = []
     for number, item in enumerate(items, start=1):
         cells: Row | str = f"must have local_path, one question and meta_data. {USE_THE_RELEASE}"
@@ -157,7 +149,7 @@ def _read_archive(table: Path) -> list[tuple[str, Row | str]]:
 
 
 def _read_hub(folder: Path, split: str) -> list[tuple[str, Row | str]]:
-    """The rows of the Parquet files of a split; errors are those of `load`."""
+    """The rows of the Parquet files of a split; errors are those of `for_request`."""
     files = parquet_files.split_files(NAME, split, folder)
     location = f"{NAME}: split {split!r} in {folder}"
     if not files:
@@ -218,7 +210,7 @@ def _question(cells: Row, location: str, check_images: bool) -> Question:
         labels_by_column[column] = ",".join(labels)
         scopes.extend(scope_by_label[label] for label in labels)
     image: images.ImageCell = cells.get("image")
-    content = _picture_content(image or {}, location)
+    content = images.content_of(image, location, NAME)
     if check_images:
         images.check({"bytes": content, "path": None}, location)
     return {
@@ -239,25 +231,11 @@ def _option_texts(options: object, location: str) -> list[str]:
     """The texts of the options A to F, with their white space.
 
     Raises:
-        DataError: they are not six different texts, or one holds a placeholder of a picture.
+        DataError: they are not six different texts, or models would misread one.
     """
-    texts = options if isinstance(options, list) else []
-    plain_texts = {text.strip() for text in texts if isinstance(text, str)} - {""}
-    if not len(plain_texts) == len(texts) == len(LETTERS):
+    if not isinstance(options, list) or len(options) != len(LETTERS):
         raise DataError(
-            f"{location}: options is {brief(options)}, must be six different texts."
-            f" {USE_THE_RELEASE}"
+            f"{location}: options is {brief(options)}, must be six texts. {USE_THE_RELEASE}"
         )
-    for text in texts:
-        row_files.require_no_placeholder(text, "options", location)
-    return texts
-
-
-def _picture_content(image: Mapping[str, Any], location: str) -> bytes:
-    """The bytes of a picture, from the cell of the table or from the file that it names."""
-    content, path = image.get("bytes"), image.get("path")
-    if isinstance(content, bytes):
-        return content
-    if not path:
-        raise DataError(f"{location}: the image is missing. {USE_THE_RELEASE}")
-    return images.read_bytes(images.below(folder_of(NAME), path, location), location)
+    checked_options(options, location)
+    return options

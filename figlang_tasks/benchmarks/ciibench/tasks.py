@@ -31,6 +31,7 @@ from figlang_tasks.core.options import Kwargs
 from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.scoring import Task
+from figlang_tasks.scoring.simple_tasks import options_by_letter
 from figlang_tasks.scoring.task import Document
 
 
@@ -76,16 +77,6 @@ def doc_to_messages(
     """The prompt as one user turn, the picture before the text."""
     pictures = doc_to_visual(doc, lmms_eval_specific_kwargs)
     return [user_turn(pictures, doc_to_text(doc, lmms_eval_specific_kwargs))]
-
-
-def shown_texts(doc: Document) -> list[str]:
-    """The texts of a row that its prompt shows, by which an invented next question is found."""
-    return [doc["question"], *doc["options"]]
-
-
-def options_by_letter(doc: Document) -> dict[str, str]:
-    """The text of each option by its letter."""
-    return dict(zip(LETTERS, doc["options"], strict=True))
 
 
 def doc_to_target(doc: Document) -> str:

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path, PureWindowsPath
 from typing import Any, NamedTuple
 
-from figlang_tasks.benchmarks.columbus.rows import ORDERS, read_json
+from figlang_tasks.benchmarks.columbus.rows import ORDERS
+from figlang_tasks.core import row_files
 from figlang_tasks.core.errors import DataError
 from figlang_tasks.core.hub import USE_THE_RELEASE
 
@@ -81,7 +82,7 @@ def read_outputs(path: Path, prompt: str) -> list[ReleasedOutput]:
         DataError: the file is not as the authors released it.
     """
     model = path.stem.removeprefix("rows_").partition("_prompt_")[0]
-    content = read_json(path)
+    content = row_files.released_json(path)
     outputs: list[ReleasedOutput] = []
     try:
         rows = _rows_of_extract(content, prompt) if "runs" in content else content["results"]

@@ -6,11 +6,10 @@ rows says which release it is.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 from figlang_tasks.benchmarks.columbus.counts import RELEASES
 from figlang_tasks.core import hub, images, row_files
@@ -189,7 +188,7 @@ def read_release(folder: Path) -> tuple[list[Puzzle], list[str]]:
     rows: list[tuple[str, object]] = []  # the location of each, and its cells
     table = folder / ARCHIVE_TABLE
     if table.exists():
-        for number, row in enumerate(read_json(table), start=1):
+        for number, row in enumerate(row_files.released_json(table), start=1):
             rows.append((f"{table}, row {number}", row))
     else:
         table = folder / HUB_TABLE
@@ -216,14 +215,6 @@ def _picture_folder(folder: Path) -> Path:
     """The folder with the pictures of a release."""
     folder_of_archive = folder / ARCHIVE_PICTURES
     return folder_of_archive if folder_of_archive.is_dir() else folder / HUB_PICTURES
-
-
-def read_json(path: Path) -> Any:
-    """What a JSON file of a release holds; a `DataError` if it is not valid JSON."""
-    try:
-        return json.loads(row_files.content_of(path))
-    except ValueError as error:
-        raise DataError(f"{path} is not valid JSON ({error}). {USE_THE_RELEASE}") from error
 
 
 def _puzzle(row: object, location: str, picture_folder: Path) -> Puzzle:
@@ -379,14 +370,14 @@ def _read_published_questions(folder: Path) -> dict[str, PublishedQuestion]:
     """
     questions_by_id: dict[str, PublishedQuestion] = {}
     if (folder / PUBLISHED_OUTPUTS).is_file():
-        for row in read_json(folder / PUBLISHED_OUTPUTS)["results"]:
+        for row in row_files.released_json(folder / PUBLISHED_OUTPUTS)["results"]:
             row_id = PurePosixPath(row["image"]).stem
             # A row has the options, and the two descriptions in its field metadata.
             questions_by_id[row_id] = row | row["metadata"]
         return questions_by_id
     extracted_paths = [folder / name for name in EXTRACTED_FILES]
     if all(path.is_file() for path in extracted_paths):
-        options_by_id, descriptions_by_id = map(read_json, extracted_paths)
+        options_by_id, descriptions_by_id = map(row_files.released_json, extracted_paths)
         # {"high_up_2": {"options": ...}}, and {"high_up_2": {"nodes": ..., "nodes_and_edges": ...}}
         for row_id, options in options_by_id.items():
             questions_by_id[row_id] = options | descriptions_by_id[row_id]

@@ -143,7 +143,13 @@ def read_annotations(file: Path) -> tuple[list[Annotation], list[str]]:
         "is_text_in_right_image",
     )
     located_rows = row_files.read_rows(file, columns)
-    return row_files.validate_rows(located_rows, _annotation, key=_key_of_annotation)
+    annotations, faults = row_files.validate_rows(located_rows, _annotation, key=_key_of_annotation)
+    if not faults and len(annotations) != COUNTS["stage_2"]:
+        faults.append(
+            f"{file} has {len(annotations)} comics, must have {COUNTS['stage_2']}."
+            f" {USE_THE_RELEASE}"
+        )
+    return annotations, faults
 
 
 def _key_of_annotation(annotation: Annotation) -> str:

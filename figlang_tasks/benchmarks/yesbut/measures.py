@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -108,23 +108,18 @@ DETECTION = Measures.of(
         description="Unweighted mean of the F1 of both classes.",
         statistic=partial(_score_of_labels, score=classification.macro_f1),
     ),
-    parse_rate(lambda record: record["predicted"] is not None),
+    parse_rate(),
 )
 
 # --- understanding: Tables 6 to 8 ---
 
 
-@dataclass(frozen=True)
-class _Scheme(Scheme):
-    """Which metrics need the scores of BERTScore; no label is asked for."""
-
-    @property
-    def score_metrics(self) -> tuple[str, ...]:
-        """The metrics that have no value without scores."""
-        return ("average", "bertscore")
-
-
-SCHEME = _Scheme(thresholds("explained", (0.0,), "figlang_tasks", "all"), headline="")
+SCHEME = Scheme(
+    thresholds("explained", (0.0,), "figlang_tasks", "all"),
+    headline="",
+    means=("average", "bertscore"),
+)
+"""Which metrics need BERTScore. No label is asked for: a row is right if it has an explanation."""
 
 
 def _understanding_scopes(record: UnderstandingRecord) -> Iterator[str]:

@@ -6,7 +6,6 @@ The hub has the 1,084 satirical pictures alone, without names. Detection needs t
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from figlang_tasks.benchmarks.yesbut import archive
 from figlang_tasks.benchmarks.yesbut.archive import Annotation, Picture
 from figlang_tasks.core import hub, images, parquet_files, row_files
-from figlang_tasks.core.benchmark import folder_of, source_of
+from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.errors import DataError, PartMissing
 from figlang_tasks.core.hub import USE_THE_RELEASE
 from figlang_tasks.core.record import Row
@@ -31,8 +30,8 @@ TASKS: Final = ("understanding", "detection")
 HUB_ROWS: Final = 1084
 TABLE: Final = parquet_files.split_pattern("train")
 
-_TEXT_COLUMNS = ("overall_description", "difficulty_in_understanding", "stage")
-_STAGE = re.compile(r"(?:stage)?[ _-]?([234])", re.IGNORECASE)
+# Not `stage`: it is reported to say "stage2" in all rows.
+_COLUMNS = ("image", "overall_description", "difficulty_in_understanding")
 
 STAGE_2_SIZES: Final = frozenset(
     (
@@ -86,11 +85,8 @@ def for_request(request: Request, check_images: bool) -> datasets.Dataset:
 def picture_without_name(doc: Document) -> Any:
     """The picture of a document, decoded from its bytes: nothing tells the name of its file."""
     location = f"{NAME} {doc['id']}"
-    cell = doc["image"]
-    if cell["bytes"] is None:
-        file = images.below(folder_of(NAME), cell["path"], location)
-        cell = {"bytes": images.read_bytes(file, location), "path": None}
-    return images.decode(cell, location)
+    content = images.content_of(doc["image"], location, NAME)
+    return images.decode({"bytes": content, "path": None}, location)
 
 
 def _key_of_row(row: Row) -> str:
@@ -98,8 +94,14 @@ def _key_of_row(row: Row) -> str:
     return f"the picture with the id {row['id']}"
 
 
-def _picture_id(content: bytes) -> str:
-    """The first 16 hex digits of the SHA-256 of a picture's file, which tell no style and label."""
+def _picture_id(image: images.ImageCell, location: str, check_images: bool) -> str:
+    """The first 16 hex digits of the SHA-256 of a picture's file, which tell no style and label.
+
+    Arguments and errors are those of `images.check`, which decodes the picture only if asked.
+    """
+    content = images.content_of(image, location, NAME)
+    if check_images:
+        images.check({"bytes": content, "path": None}, location)
     return hashlib.sha256(content).hexdigest()[:16]
 
 
@@ -120,14 +122,12 @@ def _rows_of_archive(
 
     def parse(picture: Picture, location: str) -> dict[str, Any]:
         """A picture as a row; a `DataError` if it is damaged or has no annotation."""
-        content = images.read_bytes(folder / picture.path, location)
-        if check_images:
-            images.check({"bytes": content, "path": None}, location)
+        image = {"bytes": None, "path": picture.path}
         row = {
-            "id": _picture_id(content),
+            "id": _picture_id(image, location, check_images),
             "unit": picture.comic,
             "stage": picture.stage,
-            "image": {"bytes": None, "path": picture.path},
+            "image": image,
         }
         if task == "detection":
             return {**row, "style": picture.style, "gold": "Y" if picture.is_satirical else "N"}
@@ -166,19 +166,16 @@ def _rows_of_hub(folder: Path, check_images: bool) -> tuple[list[dict[str, Any]]
             f"{folder} has neither the hub's table (data/train-*.parquet) nor the folder images of"
             " the authors' archive (docs/cards/yesbut.md)"
         )
-    table = parquet_files.read_parquet(files, ["image", *_TEXT_COLUMNS], location)
+    table = parquet_files.read_parquet(files, _COLUMNS, location)
     table = images.undecoded(table, location)
 
     def parse(cells: Row, location: str) -> dict[str, Any]:
         """A row of the table; a `DataError` if it has a fault."""
         image = cells["image"]
-        if check_images or image is None:
-            images.check(image, location)
         reference = row_files.text(cells, "overall_description", location)
         return {
-            "id": _picture_id(image["bytes"] or b""),
+            "id": _picture_id(image, location, check_images),
             "unit": hashlib.sha256(reference.encode()).hexdigest()[:12],
-            "stage": row_files.text(cells, "stage", location, optional=True),
             "image": image,
             "explanation": reference,
             "difficulty": archive.difficulty_of(cells, location),
@@ -197,24 +194,19 @@ def _rows_of_hub(folder: Path, check_images: bool) -> tuple[list[dict[str, Any]]
 
 
 def _stages(rows: Sequence[Mapping[str, Any]]) -> list[str | None]:
-    """The stage of each row of the hub: by its column if that tells stages apart, else by size.
+    """The stage of each row of the hub by the size of its picture: ``2``, or ``3_or_4``.
 
-    The column is reported to say "stage2" everywhere. The sizes tell stage 2 from the others, but
-    not 3 from 4; they are believed only if each comic has exactly one picture of stage 2.
+    The sizes are believed only if each comic has exactly one picture of stage 2; else all are None.
     """
-    named = [_STAGE.fullmatch(row["stage"].strip()) for row in rows]
-    stages = [match[1] for match in named if match is not None]
-    if len(stages) == len(rows) and len(set(stages)) > 1:
-        return [*stages]
-    stages = []
+    stages: list[str | None] = []
+    pictures_of_stage_2 = Counter({row["unit"]: 0 for row in rows})  # by comic
     for row in rows:
         size = images.size_of(row["image"], f"{NAME} {row['id']}")
-        stages.append("2" if size in STAGE_2_SIZES else "3_or_4")
-    pairs = zip(rows, stages, strict=True)
-    comics_of_stage_2 = Counter(row["unit"] for row, stage in pairs if stage == "2")
-    has_one_each = set(comics_of_stage_2.values()) == {1}
-    if has_one_each and len(comics_of_stage_2) == len({row["unit"] for row in rows}):
-        return [*stages]
+        is_of_stage_2 = size in STAGE_2_SIZES
+        stages.append("2" if is_of_stage_2 else "3_or_4")
+        pictures_of_stage_2[row["unit"]] += is_of_stage_2
+    if set(pictures_of_stage_2.values()) == {1}:
+        return stages
     return [None] * len(rows)
 
 

@@ -27,6 +27,7 @@ from figlang_tasks.core.options import Options as TaskOptions
 from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.core.request import Request
 from figlang_tasks.scoring import Task, explanations
+from figlang_tasks.scoring.explained import Explained, explained_record
 from figlang_tasks.scoring.simple_tasks import read_free_answer
 from figlang_tasks.scoring.task import Document
 
@@ -141,22 +142,14 @@ def understanding_record(doc: Document, output: str | None) -> UnderstandingReco
         doc: the row.
         output: the model's answer; None if there is none, which scores as an empty text.
     """
-    reading = read_free_answer(output)
-    explanation = reading.value or ""
+    answer = read_free_answer(output)
+    explanation = answer.value or ""
     reference = doc["explanation"]
-    predicted = 1 if explanation else None
+    label = 1 if explanation else None
+    reading = Explained(label, answer.status, answer.rule, explanation=explanation)
+    columns = {**doc, "family": doc["unit"], "report_group": doc["difficulty"]}
     return {
-        "id": doc["id"],
-        "data": doc["data"],
-        "unit": doc["unit"],
-        "gold": 1,
-        "predicted": predicted,
-        "predicted_strict": predicted,
-        "explanation": explanation,
-        "reference": reference,
-        "report_group": doc["difficulty"],
-        "status": reading.status,
-        "rule": reading.rule,
+        **explained_record(columns, gold=1, reading=reading, strict_label=label),
         "stage": doc["stage"],
         "difficulty": doc["difficulty"],
         "has_text": doc["has_text"],

@@ -29,19 +29,7 @@ def sentence_bleu(candidate: str, reference: str) -> float:
 
     ``evaluate`` computes it so from tokens of mteval-v13a, which keep their case.
     """
-    from sacrebleu.metrics import BLEU
-
-    statistics = overlap.bleu_statistics(candidate, reference)
-    candidate_length, reference_length, *counts = statistics
-    bleu = BLEU.compute_bleu(
-        correct=counts[: overlap.ORDER],
-        total=counts[overlap.ORDER :],
-        sys_len=candidate_length,
-        ref_len=reference_length,
-        smooth_method="none",
-        effective_order=False,
-    )
-    return min(1.0, bleu.score / 100)  # a perfect score comes out as 100.00000000000004
+    return overlap.sentence_bleu4(overlap.bleu_statistics(candidate, reference), smooth=False)
 
 
 def rouge_l(candidate: str, reference: str) -> float:

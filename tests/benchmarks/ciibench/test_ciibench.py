@@ -12,8 +12,9 @@ from typing import Any
 
 import pandas as pd
 import pytest
-import rows_with_images
+from ciibench import release
 from commands import figlang, refused
+from tasks_without_harness import check_data
 
 from figlang_tasks.benchmarks.ciibench import labels, reproduced, tasks
 from figlang_tasks.benchmarks.ciibench.benchmark import BENCHMARK
@@ -190,7 +191,7 @@ def test_values_of_both_readers_by_scope_and_the_headline() -> None:
 def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A release in the layout of the authors' archive, which a run finds."""
     monkeypatch.setenv(DATA_DIR_VARIABLE, str(tmp_path))
-    return rows_with_images.write_valid_ciibench(tmp_path)
+    return release.write_valid(tmp_path)
 
 
 def documents(split: str) -> Any:
@@ -202,7 +203,7 @@ def test_both_layouts_give_the_same_documents(
 ) -> None:
     docs = documents("all")
     hub_dir = tmp_path_factory.mktemp("hub")
-    rows_with_images.write_valid_ciibench(hub_dir, hub=True, dev_pictures=False)
+    release.write_valid(hub_dir, hub=True, dev_pictures=False)
     monkeypatch.setenv(DATA_DIR_VARIABLE, str(hub_dir))
     hub_docs = documents("test")  # the hub's dev has no pictures
     columns = ["id", "unit", "question", "options", "answer", "rhetoric", "scopes"]
@@ -218,6 +219,17 @@ def test_both_layouts_give_the_same_documents(
         assert (picture.mode, picture.size) == ("RGB", (16, 16))
     (square,) = tasks.doc_to_visual(docs[0], {"prompt": "none", "blind": True})
     assert square.getcolors() == [(square.width * square.height, (255, 255, 255))]
+
+
+def test_the_check_fails_where_the_hub_lacks_pictures_that_every_task_needs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release.write_valid(tmp_path, hub=True, dev_pictures=False)
+    monkeypatch.setenv(DATA_DIR_VARIABLE, str(tmp_path))
+    lines, (fault,) = check_data(BENCHMARK)
+    assert "split 'dev'" in fault
+    assert "the Parquet file has no pictures" in fault
+    assert lines[-1] == "1 fault(s)"
 
 
 # --- Table 4 ---

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import rows_with_images
 from loguru import logger
 from sklearn.metrics import f1_score
+from yesbut import release
 
 from figlang_tasks.benchmarks.yesbut import measures, reproduced, rows, tasks, text_scores
 from figlang_tasks.benchmarks.yesbut.benchmark import BENCHMARK
@@ -98,8 +98,8 @@ def test_the_baselines_of_the_card_come_out_of_the_release(shared_file: Path) ->
 def releases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Folders for FIGLANG_DATA_DIR with the hub's table, and with the archive."""
     folders = {name: tmp_path_factory.mktemp(name) for name in ("hub", "archive")}
-    rows_with_images.write_valid_yesbut(folders["hub"])
-    rows_with_images.write_valid_yesbut(folders["archive"], archive=True)
+    release.write_valid(folders["hub"])
+    release.write_valid(folders["archive"], archive=True)
     return folders
 
 
