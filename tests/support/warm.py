@@ -36,6 +36,7 @@ PROGRAMS = {
     "lm_eval": "lm_eval.__main__:cli_evaluate",
     "lmms_eval": "figlang_tasks.cli.lmms_eval:main",
     "lmms-eval": "lmms_eval.cli.dispatch:main",  # the harness's own
+    "transformers": "transformers.cli.transformers:main",
 }
 FORKSERVER = multiprocessing.get_context("forkserver")
 FORKSERVER.set_forkserver_preload(["preloaded"])
