@@ -6,7 +6,8 @@ The faults of a benchmark are in ``NAME/faults.yaml``. Its head says:
 - ``dataset``: the folder in which files are changed;
 - ``valid``: its files without faults, each a list of rows for a JSON Lines file; a small picture is
   drawn for every value of a row that ends in ``.png``;
-- ``support``, in place of ``valid``: a function in a module of ``tests/support``, as
+- ``support``, in place of ``valid``: a function in a module of ``tests/support``, or of the
+  benchmark's folder here (pytest's ``pythonpath`` must have it), as
   ``irfl_release.write_valid_irfl``; called with a folder and the arguments of ``with``, it writes
   data without faults;
 - ``faults``: a list; each key of a fault may also stand in the head, for those that do not have it.
