@@ -427,38 +427,3 @@ def write_valid_nycc(folder: Path, **configs: int) -> None:
     """Write configurations with these numbers of test rows."""
     for config, test_count in configs.items():
         write_nycc(folder / "NYCC", config, test=test_count)
-
-
-# --- HumorDB ---
-
-
-def humordb_row(number: int, **changes: Any) -> dict[str, Any]:
-    """A row of the hub. Two in three are funny; ratings go from 1 to 9.95; no words are equal."""
-    from figlang_tasks.benchmarks.humordb.names import ANCHORS
-
-    picture = io.BytesIO()
-    Image.new("RGB", (8, 8), (number % 256, 0, 0)).save(picture, "PNG")
-    labels = [(number // 3**place) % 3 - 1 for place in range(len(ANCHORS))]
-    return {
-        "image": {"bytes": picture.getvalue(), "path": None},
-        "range_ratings_mean": 1 + number % 180 / 20,
-        "comparison_ratings": dict(zip(ANCHORS, labels, strict=True)),
-        "binary_rating": int(number % 3 > 0),
-        "words": [f"word{number}"],
-        **changes,
-    }
-
-
-def write_humordb_split(folder: Path, split: str, rows: list[dict[str, Any]]) -> Path:
-    """Write ``data/SPLIT-00000-of-00001.parquet`` as on the hub."""
-
-    (folder / "data").mkdir(parents=True, exist_ok=True)
-    path = folder / "data" / f"{split}-00000-of-00001.parquet"
-    pq.write_table(pa.Table.from_pylist(rows), path)
-    return path
-
-
-def write_valid_humordb(folder: Path) -> Path:
-    """Write the test split, with as many rows as the published one."""
-    write_humordb_split(folder / "HumorDB", "test", [humordb_row(number) for number in range(706)])
-    return folder / "HumorDB"

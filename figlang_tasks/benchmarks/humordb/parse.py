@@ -56,66 +56,92 @@ def is_not_funny(output: str | None) -> Read[bool]:
 # --- a rating ---
 
 _WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-# "7", "6.5", "seven", but not "-3", "1.2.3", "7%", "3-dimensional"
+# "7", "6.5", "seven", "6,5/10", but not "-3", "1.2.3", "6,5", "7%", "5+", "3-dimensional"
 _NUMBER = re.compile(
-    rf"(?<![\w.,/:-])(?P<number>\d{{1,4}}(?:\.\d{{1,4}})?|{'|'.join(_WORDS)})"
-    r"(?![\w%]|[.,:]\d|-[a-z])"
-    r"(?P<of_ten>\s?/\s?10(?!\d|\.\d)|\s(?:out\s)?of\s(?:10|ten)\b)?"
-    r"(?P<of_other>\s?/\s?\d{1,4}|\sout\sof\s\w{1,9})?",
+    rf"(?<![\w.,/:+-])(?P<number>\d{{1,4}}(?:\.\d{{1,4}}|,\d(?=\s?/\s?10))?|{'|'.join(_WORDS)})"
+    r"(?![\w%+]|[.,:]\d|-[a-z]|\s(?:point|and a half)\b)"
+    # Blanks stand for marks of emphasis: "**7**/10"
+    r"(?P<of_ten>(?:\s{0,4}/\s{0,4}10(?!\d|\.\d)"
+    r"|\s{1,4}(?:out\s)?of\s{1,4}(?:an?\s)?(?:possible\s)?(?:10|ten)\b){1,2})?"
+    r"(?P<of_other>\s{0,4}/\s{0,4}\d{1,4}|\s{1,4}out\sof\s{1,4}\w{1,9})?",
     re.I,
 )
-_ONE_TO_TEN = r"(?:1|one)\s?(?:-|to|and|through)\s?(?:10|ten)\b"
-# "7 on a scale of 1 to 10" is 7/10.
+_NOTE = r"(?:\s?\([^()\n]{1,60}\))?"  # "1 (not funny) to 10 (very funny)"
+_ONE_TO = rf"(?:[01]|zero|one){_NOTE}\s?(?:-|to|and|through)\s?"
+_ONE_TO_TEN = rf"{_ONE_TO}(?:10|ten)\b{_NOTE}"
+_OTHER_SCALE = re.compile(rf"\bscale\s(?:of|from|between)\s{_ONE_TO}(?!(?:10|ten)\b)\w", re.I)
+_SCALE_OF = r"(?:scale\s(?:of|from|between)\s)?"
+# "7 on a scale of 1 to 10", "7 on the 1-10 scale" is 7/10.
 _ON_THE_SCALE = re.compile(
-    rf"(?<=\w)\s[(]?(?:on|in)\s(?:a|the)\sscale\s(?:of|from|between)\s{_ONE_TO_TEN}", re.I
+    rf"(?<=\w)\s[(]?(?:on|in)\s(?:a|the)\s{_SCALE_OF}{_ONE_TO_TEN}(?:\sscale\b)?", re.I
 )
-# The echo of the scale: "from 1 to 10", "1 being not funny"
+# The echo of the scale: ", from 1 to 10,", "On a scale of 1-10:", "1 being not funny"
 _SCALE = re.compile(
-    rf"\b(?:(?:from|between)\s)?(?<![\w.,/-]){_ONE_TO_TEN}"
-    r"|\b(?:1|10|one|ten)\s?(?:=|being\b|means\b|meaning\b)",
+    rf"(?:,\s)?(?:\bon\s(?:a|the)\s)?(?:\bscale\s)?(?:\b(?:of|from|between)\s)?"
+    rf"(?<![\w.,/-]){_ONE_TO_TEN},?"
+    r"|\b(?:1|10|one|ten)\s?(?:=|being\b|means\b|meaning\b)|\(out of (?:10|ten)\)",
     re.I,
 )
-_OR = r"\s?(?:-|to|or|and|/)\s?(?:an?\s)?"
-_OR_A_SECOND = re.compile(rf"{_OR}(?:\d|(?:{'|'.join(_WORDS)})\b)", re.I)  # "6 or a 7"
+# What may stand between two numbers of which neither is the answer: "6-7", "6 or a 7", "7, maybe 8"
+_OR = r"\s?(?:-|~|to|or|and|/|,)\s?(?:(?:maybe|perhaps|possibly|even|or|wait,?|no,?|an?)\s){0,3}"
+# "6 or a 7", "7 for creativity and 4 for humor"
+_OR_A_SECOND = re.compile(
+    rf"(?:\sfor\s(?:\w+\s){{0,3}}\w+)?{_OR}(?:\d|(?:{'|'.join(_WORDS)})\b)", re.I
+)
 _OR_BETWEEN = re.compile(_OR, re.I)
 
-_ABOUT = r"about|around|approximately|roughly|maybe|perhaps|probably|only|just|like|solid|strong"
+_ABOUT = (
+    r"about|around|approximately|roughly|maybe|perhaps|probably|only|just|like|solid|strong|perfect"
+)
 _FILLER = (
-    r"(?:[ :=\"'(\[{]|- |\b(?:an?|the|it|this|is|of|at|as|be|with|rating|score"
+    r"(?:[ :=\"'()\[\]{]|- |\b(?:an?|the|it|it's|this|is|of|at|as|be|would|with|rated|rating|score"
     rf"|{_ABOUT})\b)"
 )
-_SUBJECT = r"(?:it|this|(?:this|the) (?:image|picture|photo(?:graph)?|cartoon|meme|drawing))"
-# What announces the number that follows: "I'd rate it a", "Rating:", "The degree of funniness is"
-_ANNOUNCES = re.compile(
+_SUBJECT = (
+    r"(?:it|this(?: one)?|(?:this|the) (?:image|picture|photo(?:graph)?|cartoon|meme|drawing))"
+)
+# Words for a rating or the giving of one, before a number: "I'd rate it a", "Final score:"
+_RATES = re.compile(
     r"\b(?:(?:i|i'd|i'll|we|would|to|could|can|will) (?:would |will )?(?:personally )?"
-    rf"(?:rate|give|score|rank|assign|say|put|go with)(?: {_SUBJECT}| (?:its|the) funniness)?"
-    r"|(?:rating|score|funniness(?: (?:level|rating|score))?|degree|answer|verdict|overall|total"
-    rf"|rated?|scored?)(?: (?:of funniness|(?:of|for|to) {_SUBJECT})){{0,2}}"
-    rf"|{_SUBJECT}(?:'s| is| would be| gets| scores| deserves| earns| rates| is rated))"
+    r"(?:rate|give|score|rank|assign|say|call|put|place|estimate|go (?:with|for))"
+    rf"(?: {_SUBJECT})?"
+    r"|(?:rating|score|funniness|(?:its|the) humou?r|(?:funniness|humou?r) level|degree|answer"
+    r"|verdict|overall|final|total|rated?|scored?)"
+    rf"(?: (?:of funniness|(?:of|in|for|to) {_SUBJECT})){{0,2}})"
     rf"{_FILLER}{{0,12}}\Z",
     re.I,
 )
+# The picture, before a number: "This image is a"
+_IS = re.compile(
+    rf"\b{_SUBJECT}(?:'s| is| would be| gets| scores| deserves| earns| rates){_FILLER}{{0,12}}\Z",
+    re.I,
+)
+_ARTICLE = re.compile(r"\ban? (?:\w+ )?\Z", re.I)
 _OVERALL = re.compile(r"\b(?:overall|final|total|in sum|therefore|conclusion)\b", re.I)
 # What may follow a rating. "I would say two dogs" rates nothing.
 _ENDS = re.compile(
-    r"[\s\"')\]}]*(?:\Z|[,;:(-]|(?:points?|stars?|for|from|because|since|due|as|in terms|based"
-    r"|overall|at best|given|with|and|but|which|on)\b)",
+    r"[\s\"')\]}]*(?:\Z|[,;:(-]|(?:points?\Z|or so|for|from|because|since|due|as|in terms|based"
+    r"|overall|at best|given|with|and|but|which|where|on)\b)",
     re.I,
 )
+_ENDS_A_CLAUSE = re.compile(r"[\s\"')\]}]*(?:\Z|[,;:(])")
 _DENIED = re.compile(
     r"(?:\b(?:not|never|cannot|rather than|instead of|more than|less than|above|below|under|over|at"
-    r" least|at most|up to|than)\b|n't\b)[^,;:]{0,24}\Z",
+    r" least|at most|up to|than|says|reads|reading|written)\b|n't\b)[^,;:]{0,24}\Z",
     re.I,
 )
 _OF_OTHERS = re.compile(
-    r"\b(?:others|some|someone|people|viewers?|one|you) (?:\w+ )?(?:may|might|could|would)\b", re.I
+    r"\b(?:others|some|someone|people|viewers?|one|you) (?:\w+ )?(?:may|might|could|would)\b"
+    r"|\b(?:judges|jury|critics)\b",
+    re.I,
 )
 _IF = re.compile(r"\b(?:if|unless)\b", re.I)
-_PRONOUN = re.compile(r"\b(?:this|that|the|which|each|every) \Z", re.I)  # before "one"
 _HEAD = re.compile(rf"[\W_]*(?:(?:an?|{_ABOUT})\s)*", re.I)
-_AFTER_HEAD = re.compile(r"[^\S\n]*(?:\n|\Z|[,:;(]|-\s|\.(?:\s|\Z))")
+_AFTER_HEAD = re.compile(
+    r"[^\S\n]*[\"')\]}]*[^\S\n]*(?:\n|\Z|points?\b|because\b|[,:;(!]|-\s|\.(?:\s|\Z))", re.I
+)
 _SECOND_ITEM = re.compile(r"\n\s*2[.)]")
-_NOTHING_MORE = re.compile(r"[\s.]*\Z")
+_NOTHING_MORE = re.compile(r"[\s.!]*\Z")
 
 
 def rating(output: str | None) -> Read[float]:
@@ -123,35 +149,33 @@ def rating(output: str | None) -> Read[float]:
 
     The first of these rules with evidence decides:
 
-    - ``overall``: an announced number after a word such as "overall"; the last one counts.
+    - ``overall``: an announced number after a word such as "overall".
     - ``announced``: "I'd rate it a 6.5", "Rating: 8", "This image is a seven."
     - ``of_ten``: "7/10", "7 out of 10", "7 on a scale of 1 to 10".
     - ``line``: the number begins the answer, or is its last line: "7", "Seven. The dog ...".
 
     Different numbers of one rule are ambiguous (``conflict``), and so is "6 or 7". What is denied,
-    conditional or others' opinion is no evidence, nor is the echo of the scale.
+    conditional, quoted or others' opinion is no evidence, nor is the echo of the scale.
 
     Args:
         output: the model's output; None if there is none.
 
     Returns:
-        A number out of 1 to 10, or of another scale, has the status ``out_of_range``. Without
-        evidence the rule is ``nothing``, ``thought``, ``empty`` or ``missing``.
+        A number out of 1 to 10, or of another scale (also by the rule ``scale``), has the status
+        ``out_of_range``. Without evidence the rule is ``nothing``, ``thought``, ``empty`` or
+        ``missing``.
     """
-    return read_marked_parts(output, _read)
+    return read_marked_parts(output, _read, prompt_texts=())
 
 
 def _read(answer: Answer) -> Read[float]:
     """The rating that the first rule with evidence gives, or why there is none."""
+    if _OTHER_SCALE.search(answer.text):
+        return Read(None, "out_of_range", "scale")
     answer = _without_scale(answer)
-    evidence_by_rule: dict[str, list[Evidence]] = {}
-    for evidence in _evidence(answer):
-        evidence_by_rule.setdefault(evidence.rule, []).append(evidence)
+    evidence = list(_evidence(answer))
     for rule in ("overall", "announced", "of_ten", "line"):
-        evidence_of_rule = evidence_by_rule.get(rule, [])
-        if rule == "overall":
-            evidence_of_rule = evidence_of_rule[-1:]
-        reading: Read[float] | None = decide(answer, evidence_of_rule)
+        reading = decide(answer, [piece for piece in evidence if piece.rule == rule])
         if reading is None:
             continue
         if reading.status == "read" and reading.value is None:
@@ -198,7 +222,7 @@ def _value(number: re.Match[str]) -> float:
     if number["of_other"]:
         return 0.0
     word = number["number"].lower()
-    return float(_WORDS.index(word) + 1 if word in _WORDS else word)
+    return float(_WORDS.index(word) + 1 if word in _WORDS else word.replace(",", "."))
 
 
 def _rule(answer: Answer, number: re.Match[str], around: Around) -> str | None:
@@ -206,13 +230,14 @@ def _rule(answer: Answer, number: re.Match[str], around: Around) -> str | None:
     before, after = around.sentence_before, around.sentence_after
     if not _may_rate(before, after):
         return None
-    if number["number"].lower() == "one" and _PRONOUN.search(before):
-        return None
-    if _ENDS.match(after):
-        announcement = _announcement(before)
+    is_of_scale = bool(number["of_ten"] or number["of_other"])
+    is_word = number["number"].isalpha() and not is_of_scale
+    ends = _ENDS_A_CLAUSE if is_word else _ENDS  # "This is one on top of another" rates nothing.
+    if ends.match(after):
+        announcement = _announcement(before, is_word)
         if announcement is not None:
             return announcement
-        if number["of_ten"] or number["of_other"]:
+        if is_of_scale:
             return "of_ten"
     if _HEAD.fullmatch(answer.text, 0, number.start()):
         begins = _AFTER_HEAD.match(answer.text, number.end())
@@ -231,9 +256,13 @@ def _may_rate(before: str, after: str) -> bool:
 
 
 @lru_cache(maxsize=IN_LOOPS)
-def _announcement(before: str) -> str | None:
-    """``announced`` or ``overall`` if a sentence announces the number after it, else None."""
+def _announcement(before: str, is_word: bool) -> str | None:
+    """``announced`` or ``overall`` if a sentence announces the number after it, else None.
+
+    "This is a seven" announces the word, and "This is seven" does not.
+    """
     before = re.sub(r"\s+", " ", before)
-    if not _ANNOUNCES.search(before):
+    is_said_of_picture = _IS.search(before) and (not is_word or _ARTICLE.search(before))
+    if not is_said_of_picture and not _RATES.search(before):
         return None
     return "overall" if _OVERALL.search(before) else "announced"

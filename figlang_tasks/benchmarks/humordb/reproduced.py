@@ -16,7 +16,7 @@ from statistics import fmean, pstdev
 from typing import Any
 
 from figlang_tasks.benchmarks.humordb import names
-from figlang_tasks.core.row_files import content_of, released_table
+from figlang_tasks.core.row_files import content_of
 
 _LINES_ABOUT_THE_PERSON = 4
 """At the beginning of each person's file."""
@@ -51,29 +51,40 @@ def cells(folder: Path) -> Iterator[tuple[str, str, float]]:
             ``index.csv`` or in the repository's ``LlaVA_files``.
     """
     people = read_people(folder, "binary")
-    shares = names.read_means(folder / "binary_ratings_mean.txt")
-    yield "binary means from answers", str(len(shares)), _equal_means(shares, people)
-    ratings = names.read_means(folder / "range_ratings_mean.txt")
-    people_of_range = read_people(folder, "range")
-    yield "range means from answers", str(len(ratings)), _equal_means(ratings, people_of_range)
-    labels = names.read_json(folder / "labels_dict.json")
+    means = names.read_means(folder)
+    for task, people_of_task in (("binary", people), ("range", read_people(folder, "range"))):
+        released = means[task]
+        equal_means = _equal_means(released, people_of_task)
+        yield f"{task} means from answers", str(len(released)), equal_means
     if (folder / "user_comp").is_dir() or (folder / "user_comp.json").is_file():
+        labels = names.read_labels(folder)
         equal_labels = _equal_labels(labels, read_people(folder, "comp"))
         yield "comparison labels from answers", str(len(labels)), equal_labels
 
-    pictures_by_part, pairs_by_part = _parts(folder, shares)
-    plain_shares = {name: fmean(answers) for name, answers in answers_by_picture(people).items()}
+    release = names.read_release(folder)
+    shares = {name: fmean(answers) for name, answers in answers_by_picture(people).items()}
     for part, (size, pairs, funny_share, other_share) in _TABLE_1.items():
-        pictures = pictures_by_part[part]
+        pictures = _pictures_of(part, release)
         if size is not None:
             yield f"Table 1, {part}, pictures", size, len(pictures)
-        yield f"Table 1, {part}, pairs", pairs, pairs_by_part[part]
-        funny = [plain_shares[name] for name in pictures if shares[name] >= 0.5]
-        others = [plain_shares[name] for name in pictures if shares[name] < 0.5]
-        yield f"Table 1, {part}, funny, binary mean", funny_share, fmean(funny)
-        yield f"Table 1, {part}, not funny, binary mean", other_share, fmean(others)
-    test_ratings = [ratings[name] for name in pictures_by_part["test"]]
+        pairs_of_part = {release.pair_of(name) for name in pictures} - {""}
+        yield f"Table 1, {part}, pairs", pairs, len(pairs_of_part)
+        shares_by_label: dict[bool, list[float]] = {True: [], False: []}
+        for name in pictures:
+            shares_by_label[release.fingerprints[name].is_funny].append(shares[name])
+        yield f"Table 1, {part}, funny, binary mean", funny_share, fmean(shares_by_label[True])
+        yield f"Table 1, {part}, not funny, binary mean", other_share, fmean(shares_by_label[False])
+    test_ratings = [means["range"][name] for name in release.names_in("test")]
     yield "Table 3, chance uniform 1 to 10, testAllSet", "3.58", uniform_error(test_ratings)
+
+
+def _pictures_of(part: str, release: names.Release) -> list[str]:
+    """The pictures of a part of Table 1."""
+    if part == "all":
+        return list(release.splits)
+    if part == "pairs":
+        return [name for name in release.names_in("test") if release.pair_of(name)]
+    return release.names_in(part)
 
 
 def uniform_error(ratings: Sequence[float]) -> float:
@@ -132,7 +143,7 @@ def _equal_means(released: Mapping[str, float], people: Sequence[Answers]) -> in
     return count
 
 
-def _equal_labels(labels: Mapping[str, Any], people: Sequence[Answers]) -> int:
+def _equal_labels(labels: Mapping[str, int], people: Sequence[Answers]) -> int:
     """How many comparison labels are the sign of the votes: of those for minus those against."""
     votes: dict[tuple[str, str], int] = defaultdict(int)
     for rows in people:
@@ -150,47 +161,3 @@ def _equal_labels(labels: Mapping[str, Any], people: Sequence[Answers]) -> int:
         vote = votes.get((name, anchor), 0)
         count += (vote > 0) - (vote < 0) == label
     return count
-
-
-# --- Table 1 ---
-
-
-def _parts(
-    folder: Path, shares: Mapping[str, float]
-) -> tuple[dict[str, list[str]], dict[str, float]]:
-    """The pictures of each part of Table 1, and its number of pairs."""
-    split_by_name = _splits(folder)
-    partners = names.read_partners(folder)
-    pictures: dict[str, list[str]] = {part: [] for part in _TABLE_1}
-    pairs: dict[str, float] = dict.fromkeys(_TABLE_1, 0)
-    for name, split in split_by_name.items():
-        pictures["all"].append(name)
-        pictures[split].append(name)
-        partner = partners.get(name, "")
-        is_whole = split_by_name.get(partner) == split
-        if is_whole and (shares[name] >= 0.5) != (shares[partner] >= 0.5):
-            pairs["all"] += 0.5  # each of the two pictures
-            pairs[split] += 0.5
-            if split == "test":
-                pictures["pairs"].append(name)
-                pairs["pairs"] += 0.5
-    return pictures, pairs
-
-
-def _splits(folder: Path) -> dict[str, str]:
-    """The split of each picture of the set: from ``index.csv``, or the rows for fine-tuning.
-
-    The repository has rows for fine-tuning of two splits, whose ids are names without their ending;
-    the third is the rest.
-    """
-    if (folder / "index.csv").is_file():
-        return {row["image"]: row["split"] for row in released_table(folder / "index.csv")}
-    labels = names.read_json(folder / "labels_dict.json")
-    splits = dict.fromkeys((key.partition("_")[0] for key in labels), "validation")
-    for split in ("train", "test"):
-        file = folder / "LlaVA_files" / f"{split}_data.json"
-        for row in json.loads(content_of(file)):
-            name = f"{row['id']}.jpg"
-            if name in splits:
-                splits[name] = split
-    return splits

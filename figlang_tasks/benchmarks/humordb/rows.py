@@ -1,7 +1,8 @@
 """HumorDB's rows as documents, from the Parquet files of the hub.
 
-The release has no names of pictures. A row gets its id from its number and a digest of its picture;
-`figlang_tasks.benchmarks.humordb.names` finds names, and with them pairs.
+The release has no names of pictures. A row gets its id from its number and a digest of its picture:
+``test-17-3f2a91bc``. `figlang_tasks.benchmarks.humordb.names` finds names, and with them pairs.
+Documents have no pictures, which a comparison would repeat eight times; `picture_of` finds them.
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ from figlang_tasks.core.row_files import brief
 if TYPE_CHECKING:
     import datasets
 
-    from figlang_tasks.scoring.task import Document
 
 QUESTIONS: Final = ("binary", "range", "comparison")
 """What a request can ask about the pictures of a split."""
+
+NAME: Final = "HumorDB"
 
 _COLUMNS: Final = ("image", "range_ratings_mean", "comparison_ratings", "binary_rating", "words")
 
@@ -35,7 +37,7 @@ class Split(NamedTuple):
     """The rows of a split, in their order.
 
     Attributes:
-        ids: ``test-17-3f2a91bc``: the split, the number of the row and a digest of its picture.
+        ids: of the rows.
         fingerprints: what people said of each picture.
         pictures: the pictures, undecoded, in the column ``image``.
         revision: of the data.
@@ -61,40 +63,33 @@ def splits_of(request: Request) -> list[str]:
 def documents(request: Request, check_images: bool) -> datasets.Dataset:
     """The documents for a request such as ``HumorDB,question=range,split=test``.
 
-    Beside ``image``, ``data`` and what `_about` adds, they have ``id``, ``unit``, ``kind`` and
-    ``pair``. The binary task has two documents for each row, and ``row`` is the id of the row. The
-    comparison has a document for each anchor with another label than 0.
+    Beside ``data`` and what `_about` adds, they have ``id``, ``unit``, ``kind`` and ``pair``. The
+    binary task has two documents for each row, and ``row`` is the id of the row. The comparison has
+    a document for each anchor with another label than 0.
 
     Raises:
         DataError: the request is wrong, or rows have faults.
         PartMissing: a split is missing.
     """
-    import datasets
-
     question = request["question"]
     if question not in QUESTIONS:
         raise DataError(f"dataset_name: question={question}; valid: {', '.join(QUESTIONS)}")
     for split_name in splits_of(request):  # those of the anchors are checked too
-        load_split(request.dataset, split_name, check_images)
-    split = load_split(request.dataset, request["split"])
-    pictures = _pictures_of(request.dataset, request["split"])
+        load_split(split_name, check_images)
+    split = load_split(request["split"], check_images)
+    pictures = _pictures_of(request["split"])
     rows: list[Row] = []
-    row_indices: list[int] = []
-    for index, (row_id, fingerprint) in enumerate(zip(split.ids, split.fingerprints, strict=True)):
-        picture = pictures[index]
+    for row_id, fingerprint, picture in zip(split.ids, split.fingerprints, pictures, strict=True):
         unit = picture.pair or row_id
         shared = {"unit": unit, "kind": picture.kind, "pair": picture.pair}
         if question != "comparison":  # comparisons count one by one
             shared["row"] = row_id
         for suffix, columns in _about(fingerprint, question):
             rows.append({"id": f"{row_id}{suffix}", **shared, **columns})
-            row_indices.append(index)
     part = f"{request['split']}-{question}"
     if any(picture.kind for picture in pictures):
         part += "-named"
-    texts = row_files.as_documents(rows, request.dataset, part, split.revision)
-    shown = split.pictures.select(row_indices)
-    return datasets.concatenate_datasets([texts, shown], axis=1)
+    return row_files.as_documents(rows, NAME, part, split.revision)
 
 
 def _about(fingerprint: Fingerprint, question: str) -> Iterator[tuple[str, Row]]:
@@ -113,79 +108,76 @@ def _about(fingerprint: Fingerprint, question: str) -> Iterator[tuple[str, Row]]
                 yield f"-{anchor.removesuffix('.jpg')}", columns
 
 
-@hub.cached(maxsize=4)
-def _pictures_of(dataset: str, split: str) -> list[names.Picture]:
+@hub.cached(maxsize=3)
+def _pictures_of(split: str) -> list[names.Picture]:
     """Kind and pair of each row of a split, where the authors' files tell them; says so once."""
-    return names.find_pictures(load_split(dataset, split).fingerprints, f"{dataset}/{split}")
+    return names.find_pictures(load_split(split).fingerprints, split, f"{NAME}/{split}")
 
 
-def anchor_picture(doc: Document) -> images.ImageCell:
-    """The picture of the anchor that a document compares with, undecoded."""
-    return _anchor_pictures("HumorDB")[doc["anchor"]]
+def picture_of(document_id: str) -> images.ImageCell:
+    """The picture of a document, undecoded."""
+    split, index, *_ = document_id.split("-")
+    cell: images.ImageCell = load_split(split).pictures[int(index)]["image"]
+    return cell
+
+
+def anchor_picture(anchor: str) -> images.ImageCell:
+    """The picture of an anchor, undecoded."""
+    return picture_of(_anchor_ids()[anchor])
 
 
 @hub.cached(maxsize=1)
-def _anchor_pictures(dataset: str) -> dict[str, images.ImageCell]:
-    """The picture of each anchor, undecoded, by its name.
+def _anchor_ids() -> dict[str, str]:
+    """The id of the row of each anchor, by its name.
 
     Raises:
         DataError: no row, or more than one, has the labels of an anchor.
     """
-    cells: dict[str, images.ImageCell] = {}
+    id_by_anchor: dict[str, str] = {}
     for name, anchor in ANCHORS.items():
-        split = load_split(dataset, anchor.split)
-        indices: list[int] = []
-        for index, fingerprint in enumerate(split.fingerprints):
+        split = load_split(anchor.split)
+        ids: list[str] = []
+        for row_id, fingerprint in zip(split.ids, split.fingerprints, strict=True):
             has_rating = abs(fingerprint.rating - anchor.rating) < 1e-6
             if has_rating and fingerprint.comparisons == anchor.comparisons:
-                indices.append(index)
-        if len(indices) != 1:
+                ids.append(row_id)
+        if len(ids) != 1:
             raise DataError(
-                f"{dataset}/{anchor.split}: {len(indices)} rows have the labels of the anchor"
-                f" {name}, must be one. {USE_THE_RELEASE}"
+                f"{NAME}/{anchor.split}: {len(ids)} rows have the labels of the anchor {name}, must"
+                f" be one. {USE_THE_RELEASE}"
             )
-        cells[name] = split.pictures[indices[0]]["image"]
-    return cells
+        id_by_anchor[name] = ids[0]
+    return id_by_anchor
 
 
 # --- the rows of a release ---
 
 
-def load_split(dataset: str, split: str, check_images: bool = False) -> Split:
-    """The rows of a split; those that are loaded are kept for later calls.
-
-    Args:
-        dataset: ``HumorDB``.
-        split: ``train``, ``validation`` or ``test``.
-        check_images: whether to decode every picture, which finds damaged ones.
-
-    Raises:
-        PartMissing: the split is missing.
-        DataError: there is no such split, its rows are not as many as published, or have faults.
-    """
-    source = source_of(dataset)
+@hub.cached(maxsize=6)
+def _load_split(split: str, check_images: bool) -> Split:
+    """What `load_split` returns; kept for later calls."""
+    source = source_of(NAME)
     if split not in source.splits:
-        raise DataError(f"{dataset} has no split {split!r}; it has: {', '.join(source.splits)}")
-    loaded = _load_split(dataset, split)
-    if check_images:
-        _check_pictures(dataset, split)
-    return loaded
-
-
-@hub.cached(maxsize=3)
-def _load_split(dataset: str, split: str) -> Split:
-    """The rows of a split, whose pictures are read and not decoded."""
-    source = source_of(dataset)
+        raise DataError(f"{NAME} has no split {split!r}; it has: {', '.join(source.splits)}")
     snapshot = hub.snapshot(source, [f"*{split}-*.parquet"])
-    location = f"{dataset}: split {split!r} in {snapshot.folder}"
-    files = parquet_files.split_files(dataset, split, snapshot.folder)
+    location = f"{NAME}: split {split!r} in {snapshot.folder}"
+    files = parquet_files.split_files(NAME, split, snapshot.folder)
     if not files:
         raise PartMissing(f"{location}: there is no file {split}-*.parquet. {USE_THE_RELEASE}")
     table = parquet_files.read_parquet(files, _COLUMNS, location)
     table = images.undecoded(table, location)
 
-    located_rows = ((f"{dataset}/{split} row {index}", row) for index, row in enumerate(table))
-    rows, faults = row_files.validate_rows(located_rows, _parse)
+    def parse(row: Mapping[str, Any], location: str) -> tuple[str, Fingerprint]:
+        """The digest of a row's picture, and what people said of it."""
+        fingerprint = _fingerprint(row, location)
+        cell = row["image"]
+        if check_images or not (cell or {}).get("bytes"):
+            images.check(cell, location)  # raises an error that says what is missing
+        return hashlib.sha256(cell["bytes"]).hexdigest()[:8], fingerprint
+
+    located_rows = ((f"{NAME}/{split} row {index}", row) for index, row in enumerate(table))
+    progress = row_files.progress(located_rows, f"{NAME}/{split}")
+    rows, faults = row_files.validate_rows(progress, parse)
     if len(table) != source.splits[split]:
         faults.insert(
             0,
@@ -198,8 +190,22 @@ def _load_split(dataset: str, split: str) -> Split:
     return Split(ids, fingerprints, table.select_columns(["image"]), snapshot.revision)
 
 
-def _parse(row: Mapping[str, Any], location: str) -> tuple[str, Fingerprint]:
-    """The digest of a row's picture, and what people said of it; a `DataError` for a fault."""
+def load_split(split: str, check_images: bool = False) -> Split:
+    """The rows of a split; those that are loaded are kept for later calls.
+
+    Args:
+        split: ``train``, ``validation`` or ``test``.
+        check_images: whether to decode every picture, which finds damaged ones.
+
+    Raises:
+        PartMissing: the split is missing.
+        DataError: there is no such split, its rows are not as many as published, or have faults.
+    """
+    return _load_split(split, check_images)
+
+
+def _fingerprint(row: Mapping[str, Any], location: str) -> Fingerprint:
+    """What people said of the picture of a row; a `DataError` for a fault."""
     funny = row["binary_rating"]
     if funny not in (0, 1):
         raise DataError(f"{location}: binary_rating is {brief(funny)}, must be 0 or 1")
@@ -219,22 +225,4 @@ def _parse(row: Mapping[str, Any], location: str) -> tuple[str, Fingerprint]:
     words = row["words"] or []
     for word in words:
         row_files.require_no_placeholder(str(word), "words", location)
-
-    cell = row["image"]
-    if not (cell or {}).get("bytes"):
-        images.check(cell, location)  # raises an error that says what is missing
-    digest = hashlib.sha256(cell["bytes"]).hexdigest()[:8]
-    return digest, Fingerprint.of(bool(funny), rating, comparisons, words)
-
-
-@hub.cached(maxsize=3)
-def _check_pictures(dataset: str, split: str) -> None:
-    """Decode every picture of a split; raise a `DataError` for damaged ones."""
-
-    def check(row: Mapping[str, Any], location: str) -> None:
-        images.check(row["image"], location)
-
-    pictures = row_files.progress(_load_split(dataset, split).pictures, f"{dataset}/{split}")
-    located_rows = ((f"{dataset}/{split} row {index}", row) for index, row in enumerate(pictures))
-    _, faults = row_files.validate_rows(located_rows, check)
-    row_files.raise_first_fault(faults, "humordb")
+    return Fingerprint.of(bool(funny), rating, comparisons, words)

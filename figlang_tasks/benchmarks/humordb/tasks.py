@@ -16,7 +16,7 @@ How the authors read an answer is not published. Words and explanations are left
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any, ClassVar
 
 from PIL import Image
@@ -68,9 +68,9 @@ def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Kwargs = None) -> li
     is_comparison = doc["question"] == "comparison"
     if Options.of(lmms_eval_specific_kwargs).blind:
         return [images.white_square()] * (2 if is_comparison else 1)
-    pictures = [images.decode(doc["image"], location)]
+    pictures = [images.decode(rows.picture_of(doc["id"]), location)]
     if is_comparison:
-        pictures.append(images.decode(rows.anchor_picture(doc), location))
+        pictures.append(images.decode(rows.anchor_picture(doc["anchor"]), location))
     return pictures
 
 
@@ -179,20 +179,15 @@ def _picture_fields(doc: Document) -> PictureFields:
 # --- the three tasks ---
 
 
-def _is_for(question: str) -> Callable[[Request], bool]:
-    """Make the function that tells whether a request asks a question of `rows.QUESTIONS`."""
-
-    def is_for(request: Request) -> bool:
-        """Whether the request asks the question."""
-        return request["question"] == question
-
-    return is_for
+def _asks(question: str, request: Request) -> bool:
+    """Whether a request asks a question of `rows.QUESTIONS`."""
+    return request["question"] == question
 
 
 BINARY = Task(
     name="humordb",
     description="Is a picture funny? Is it not funny?",
-    is_for=_is_for("binary"),
+    is_for=partial(_asks, "binary"),
     documents=rows.documents,
     options=Options,
     record=binary_record,
@@ -201,7 +196,7 @@ BINARY = Task(
 RANGE = Task(
     name="humordb_range",
     description="How funny is a picture, from 1 to 10?",
-    is_for=_is_for("range"),
+    is_for=partial(_asks, "range"),
     documents=rows.documents,
     options=Options,
     record=range_record,
@@ -210,7 +205,7 @@ RANGE = Task(
 COMPARISON = Task(
     name="humordb_comparison",
     description="Which of two pictures is funnier?",
-    is_for=_is_for("comparison"),
+    is_for=partial(_asks, "comparison"),
     documents=rows.documents,
     options=Options,
     record=comparison_record,

@@ -5,6 +5,7 @@ come out of people's answers.
 from __future__ import annotations
 
 import csv
+import json
 import math
 import shutil
 from collections.abc import Callable, Iterator
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import rows_with_images
+from humordb import release
 from scipy.stats import spearmanr
 
 from figlang_tasks.benchmarks.humordb import measures, names, reproduced, tasks
@@ -96,7 +97,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[dict[str, s
     with shared.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     data_dir = tmp_path_factory.mktemp("humordb")
-    picture = rows_with_images.humordb_row(0)["image"]
+    picture = release.row_of_hub(0)["image"]
     rows_by_split: dict[str, Documents] = {"train": [], "test": []}
     for row in rows:
         labels = {anchor: float(row[f"cmp_{anchor}"]) for anchor in names.ANCHORS}
@@ -109,7 +110,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[dict[str, s
         }
         rows_by_split.setdefault(row["split"], []).append(hub_row)
     for split in ("train", "test"):
-        rows_with_images.write_humordb_split(data_dir / "HumorDB", split, rows_by_split[split])
+        release.write_split(data_dir / "HumorDB", split, rows_by_split[split])
     shutil.copytree(shared.parent, data_dir / "HumorDB_labels")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(DATA_DIR_VARIABLE, str(data_dir))
@@ -120,7 +121,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[dict[str, s
 
 def load(question: str, split: str = "test") -> Documents:
     documents = BENCHMARK.documents(Request.of("HumorDB", question=question, split=split))
-    return list(documents.remove_columns("image"))
+    return list(documents)
 
 
 def test_rows_are_joined_with_the_names_of_their_pictures_and_never_guessed(
@@ -180,8 +181,7 @@ def test_the_side_that_wins_in_train_decides_70_percent_of_comparisons(index: An
 
     documents = load("comparison")
     assert len(documents) == 5086
-    first = {**documents[0], "image": rows_with_images.humordb_row(0)["image"]}
-    assert len(tasks.doc_to_visual(first)) == 2
+    assert len(tasks.doc_to_visual(documents[0])) == 2
     accuracies = []
     for answer in (as_in_train, lambda doc: "The second image is funnier."):
         accuracies.append(values(documents, measures.COMPARISON, answer)["acc"]["all"])
@@ -191,16 +191,64 @@ def test_the_side_that_wins_in_train_decides_70_percent_of_comparisons(index: An
 def test_without_the_files_of_the_authors_pictures_have_no_kind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rows_with_images.write_valid_humordb(tmp_path)
+    release.write_valid_release(tmp_path)
     monkeypatch.setenv(DATA_DIR_VARIABLE, str(tmp_path))
     hub.clear_caches()
     documents = load("binary")
     assert {(doc["kind"], doc["pair"]) for doc in documents} == {("", "")}
     assert documents[0]["unit"] == documents[1]["unit"] == documents[0]["row"]
+    (picture,) = tasks.doc_to_visual(documents[11])  # the second of row 5
+    assert picture.getpixel((0, 0)) == (5, 0, 0)
     (tmp_path / "HumorDB_labels").mkdir()
     hub.clear_caches()
-    with pytest.raises(DataError, match=r"range_ratings_mean\.txt cannot be read"):
+    with pytest.raises(DataError, match=r"binary_ratings_mean\.txt cannot be read"):
         load("binary")
+
+
+def test_the_splits_are_also_in_the_rows_for_fine_tuning(
+    index: list[dict[str, str]], tmp_path: Path
+) -> None:
+    shared = Path(__file__).parents[4] / "shared" / INDEX
+    for path in (*shared.parent.glob("*.txt"), *shared.parent.glob("*.json")):
+        (tmp_path / path.name).symlink_to(path)
+    (tmp_path / "LlaVA_files").mkdir()
+    for split in ("train", "test"):
+        rows = [{"id": row["image"].removesuffix(".jpg")} for row in index if row["split"] == split]
+        content = json.dumps([*rows, {"id": ".ipynb_checkpo"}])
+        (tmp_path / "LlaVA_files" / f"{split}_data.json").write_text(content)
+    release = names.read_release(tmp_path)
+    assert release.splits == {row["image"]: row["split"] for row in index}
+    (tmp_path / "LlaVA_files" / "test_data.json").write_text("[]")
+    with pytest.raises(DataError, match=r"'train': 2136.*must be.*'test': 706"):
+        names.read_release(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "message"),
+    [
+        ("mod2org.json", "[1]", "TypeError"),
+        ("mod2org.json", "[" * 100_000, "RecursionError"),
+        ("labels_dict.json", '{"O1.jpg_O8.jpg": "won"}', "ValueError"),
+        ("range_ratings_mean.txt", "O1.jpg;4", "ValueError"),
+        ("index.csv", "picture,split\nO1.jpg,test", "KeyError: \"'image'\""),
+        ("image_common_words.txt", "caf\udce9", "UnicodeDecodeError"),
+    ],
+)
+def test_a_damaged_file_of_the_authors_is_named(
+    file: str, content: str, message: str, tmp_path: Path
+) -> None:
+    files = {
+        "range_ratings_mean.txt": "O1.jpg,4",
+        "binary_ratings_mean.txt": "O1.jpg,0.5",
+        "image_common_words.txt": "O1.jpg, hat",
+        "labels_dict.json": "{}",
+        "mod2org.json": "{}",
+        "index.csv": "image,split",
+    }
+    for name, text in {**files, file: content}.items():
+        (tmp_path / name).write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(DataError, match=rf"{file} is not as it was released \({message}"):
+        names.read_release(tmp_path)
 
 
 # --- labels from people's answers ---
