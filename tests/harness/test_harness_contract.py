@@ -16,7 +16,7 @@ from lmms_eval.tasks import get_task_dict
 
 import figlang_tasks
 from figlang_tasks import resource_dir
-from figlang_tasks.harness import installed
+from figlang_tasks.harness import installed, lm_eval_task
 from figlang_tasks.harness.answers import OWN_EVENT_LOOP
 from figlang_tasks.harness.command_checks import split_pairs
 from figlang_tasks.models import OUR_CLASSES
@@ -69,12 +69,34 @@ def required_parameters(function: Any) -> set[str]:
 
 @pytest.mark.parametrize("harness", ["lmms_eval", "lm_eval"])
 def test_the_keys_of_our_task_files_are_known(harness: str) -> None:
-    known_keys = importlib.import_module(f"{harness}.api.task").TaskConfig.__dataclass_fields__
+    known_keys = task_config(harness).__dataclass_fields__
     keys: set[str] = set()
     for path in (resource_dir("task_yamls") / harness).rglob("*.yaml"):
         keys.update(re.findall(r"^(\w+):", path.read_text(), flags=re.MULTILINE))
-    keys_of_groups = {"include", "group", "group_alias", "aggregate_metric_list"}
-    assert keys - keys_of_groups <= set(known_keys)
+    # lm-eval reads these before it makes the configuration of a task.
+    other_keys = {"include", "group", "group_alias", "aggregate_metric_list", "class"}
+    assert keys - other_keys <= set(known_keys)
+
+
+def task_config(harness: str) -> Any:
+    """The class of a task's configuration, which lm-eval 0.5 has moved."""
+    try:
+        return importlib.import_module(f"{harness}.config.task").TaskConfig
+    except ModuleNotFoundError:
+        return importlib.import_module(f"{harness}.api.task").TaskConfig
+
+
+@pytest.mark.skipif(not lm_eval_task.has_scorers(), reason="an lm-eval before 0.5")
+@pytest.mark.parametrize("name", ["reduce", "aggregate", "_resolve_metrics"])
+def test_lm_eval_calls_our_scorer_as_it_calls_its_own(name: str) -> None:
+    scorer = importlib.import_module("figlang_tasks.harness.lm_eval_scorer").FigLangScorer
+    original = imported(f"lm_eval.scorers:GenScorer.{name}")
+    assert parameters(getattr(scorer, name)) == parameters(original)
+
+
+def parameters(function: Any) -> set[str]:
+    """The names of the parameters of a method, without the object or class."""
+    return set(inspect.signature(function).parameters) - {"self", "cls"}
 
 
 def test_the_harness_adds_nothing_to_our_settings() -> None:
