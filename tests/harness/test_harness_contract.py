@@ -16,9 +16,11 @@ from lmms_eval.tasks import get_task_dict
 
 import figlang_tasks
 from figlang_tasks import resource_dir
+from figlang_tasks.core import task_files
 from figlang_tasks.harness import installed, lm_eval_task
 from figlang_tasks.harness.answers import OWN_EVENT_LOOP
 from figlang_tasks.harness.command_checks import split_pairs
+from figlang_tasks.harness.task_selection import selected_tasks
 from figlang_tasks.models import OUR_CLASSES
 from figlang_tasks.models.signatures import read_signature
 
@@ -175,6 +177,24 @@ def test_arguments_of_a_class_that_are_read_from_its_file_are_those_it_takes(pat
                 if parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
                     defaults[parameter.name] = parameter.default
     assert read_signature(path).defaults == defaults
+
+
+def test_no_task_of_the_harness_has_a_name_of_ours() -> None:
+    """It would run in place of ours, and a run would say so."""
+    names = installed.task_names()
+    assert {"mme", "mmmu_val"} <= names
+    assert not names & task_files.files("lmms_eval").keys()
+
+
+def test_a_task_of_the_harness_is_not_checked_as_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    harness_folder = tmp_path / "tasks" / "vflute"
+    harness_folder.mkdir(parents=True)
+    (harness_folder / "vflute.yaml").write_text("task: vflute\n")
+    monkeypatch.setattr(installed, "folder", lambda: tmp_path)
+    selected = selected_tasks(["vflute", "vflute_sg"], [])
+    assert [config["task"] for config in selected] == ["vflute_sg"]
 
 
 def test_the_classes_that_begin_event_loops_are_known() -> None:
