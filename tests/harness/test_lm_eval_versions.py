@@ -143,7 +143,7 @@ def test_results_say_which_data_and_readings_they_are_of(
 
 @pytest.mark.parametrize("task", TASKS)
 def test_standard_errors_are_ours(task: str, results_by_version: list[dict[str, Any]]) -> None:
-    """Those of lm-eval would count answers, not dependent rows, or take its bootstrap an hour."""
+    """Those of lm-eval would count dependent rows as independent ones."""
     _, results = results_by_version
     records = [sample["sample"] for sample in results["samples"][task]]
     estimates = evaluate(records, measures_of(records).recomputable)
