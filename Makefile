@@ -105,12 +105,12 @@ lint: $(STAMP)  ## check style, import rules, workflows, types and readability
 	$(BIN)/mypy
 	$(BIN)/python tools/legibility.py
 
-UPSTREAM := -m pytest tests/harness/test_harness_contract.py -q $(PYTEST_ARGS)
+UPSTREAM := -m pytest tests/harness/test_harness_contract.py tests/harness/test_lm_eval_versions.py -q $(PYTEST_ARGS)
 
 upstream: $(STAMP)  ## check that lmms-eval and lm-eval still have the functions that we hook into (half a minute)
 	$(BIN)/python $(UPSTREAM)
 
-upstream-newest: $(STAMP)  ## upstream with the newest releases, pre-releases included, from a temporary folder
+upstream-newest: $(STAMP)  ## upstream with the newest releases, pre-releases included, and the text tasks in both versions of lm-eval
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
 	  $(PIP_INSTALL) --quiet --pre --no-deps --target "$$folder" lmms-eval lm-eval && \
 	  PYTHONPATH="$$folder" $(BIN)/python $(UPSTREAM)

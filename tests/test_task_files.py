@@ -4,7 +4,9 @@ computed.
 
 from __future__ import annotations
 
+import re
 from functools import cache
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +120,19 @@ def test_the_words_that_end_generation_are_those_of_a_prompt() -> None:
         prompts = [file.read_text(encoding="utf-8") for file in folder.glob("*.jinja")]
         for words in config(path)["generation_kwargs"]["until"]:
             assert any(words[1:] in prompt for prompt in prompts), path
+
+
+@pytest.mark.parametrize("harness", ["lmms_eval", "lm_eval"])
+def test_the_entry_point_of_tasks_gives_their_folders(harness: Harness) -> None:
+    """A harness that reads it would find no tasks of ours, or end."""
+    project = (Path(__file__).resolve().parents[1] / "pyproject.toml").read_text(encoding="utf-8")
+    group = rf'\[project.entry-points."{harness}.tasks"\]\nfiglang_tasks = "(.*)"'
+    (value,) = re.findall(group, project)
+    point = EntryPoint(name="figlang_tasks", value=value, group=f"{harness}.tasks")
+    folders = [Path(folder) for folder in point.load()()]
+    assert task_files.folder(harness) in folders
+    for path in task_files.files(harness).values():
+        assert any(path.is_relative_to(folder) for folder in folders)
 
 
 @pytest.mark.parametrize("harness", ["lmms_eval", "lm_eval"])

@@ -63,6 +63,22 @@ def folders(harness: Harness) -> list[Path]:
     return all_folders
 
 
+def lm_eval_folders() -> list[str]:
+    """The folders of our task files for lm-eval; its entry point of the group ``lm_eval.tasks``.
+
+    lm-eval 0.4.13 and 0.5.0.dev1 have no such group yet (its pull request 4015).
+    """
+    return [str(path) for path in folders("lm_eval")]
+
+
+def lmms_eval_folders() -> list[str]:
+    """The folders of our task files for lmms-eval; its entry point of ``lmms_eval.tasks``.
+
+    lmms-eval 0.7.3 has no such group yet (docs/upstream/lmms_eval_task_entry_points.patch).
+    """
+    return [str(path) for path in folders("lmms_eval")]
+
+
 def files(harness: Harness) -> dict[str, Path]:
     """The files of the tasks and groups of all benchmarks for a harness, by name.
 

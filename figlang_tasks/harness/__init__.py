@@ -1,1 +1,1 @@
-"""All that knows lmms-eval: registration, hooks, the answer cache."""
+"""All that knows a harness: registration, hooks, the answer cache, the task of lm-eval."""

@@ -29,6 +29,14 @@ def folder() -> Path:
     return Path(spec.origin).parent
 
 
+def task_names() -> set[str]:
+    """The names of the harness's own task files in the folders of its benchmarks.
+
+    Nearly all have the name of their task. Files further below are left out, for speed.
+    """
+    return {file.stem for file in (folder() / "tasks").glob("*/*.yaml")}
+
+
 # --- options ---
 
 

@@ -23,6 +23,7 @@ from figlang_tasks.harness.command_checks import check_output_path
 from figlang_tasks.harness.harness_types import Arguments, Original, Results
 from figlang_tasks.harness.preflight import CheckedTasks, preflight, require_matches
 from figlang_tasks.harness.skipped_tasks import skipped_text, without_tasks
+from figlang_tasks.harness.task_index import namesakes, namesakes_text
 from figlang_tasks.scoring import explanations
 
 
@@ -111,9 +112,13 @@ def _check_our_tasks(arguments: Arguments) -> CheckedTasks:
         require_matches(selection, task_manager)
 
     status.tell("checking the tasks and their data ...")
+    names = _task_names(arguments["tasks"])
+    others = namesakes(task_manager, names)
+    if others and status.in_first_process():
+        logger.warning(f"figlang_tasks: {namesakes_text(others)}")
     checked = preflight(
         task_manager,
-        _task_names(arguments["tasks"]),
+        names,
         model=arguments["model"],
         limit=arguments["limit"],
         offset=arguments["offset"],

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from figlang_tasks.core.errors import FigLangError
-from figlang_tasks.core.task_files import ALL_TASKS, folder, folders
+from figlang_tasks.core.task_files import ALL_TASKS, files, folder, folders
 from figlang_tasks.core.text import did_you_mean
 from figlang_tasks.harness.harness_types import Arguments, HarnessTask, Original
 
@@ -130,6 +130,43 @@ def _is_of_harness(entry: Mapping[str, Any]) -> bool:
 
     harness_folder = str(Path(lmms_eval.tasks.__file__).parent)
     return str(entry["yaml_path"]).startswith(harness_folder)
+
+
+def namesakes(manager: TaskManager, names: Iterable[str]) -> dict[str, Path]:
+    """The files of the tasks and groups that run in place of ours of the same name, by name.
+
+    They are the harness's own, or those of ``--include_path``. Members of groups count, too.
+
+    Args:
+        manager: knows the tasks.
+        names: of tasks, tags and groups.
+    """
+    our_files = files("lmms_eval")
+    file_by_name: dict[str, Path] = {}
+    visited: set[str] = set()
+    pending = list(names)
+    while pending:
+        name = pending.pop(0)
+        if name in visited or name not in manager.task_index:
+            continue
+        visited.add(name)
+        path = manager.task_index[name]["yaml_path"]  # -1 of a tag
+        if name in our_files and isinstance(path, str) and Path(path) != our_files[name]:
+            file_by_name[name] = Path(path)
+        elif name in our_files and manager.task_index[name]["type"] == "group":
+            pending += [member for member in members_of(manager, name) if isinstance(member, str)]
+    return file_by_name
+
+
+def namesakes_text(file_by_name: Mapping[str, Path]) -> str:
+    """What to tell the user about `namesakes`: which files run, and how ours can."""
+    places = ", ".join(f"{name} ({path})" for name, path in file_by_name.items())
+    name = next(iter(file_by_name))
+    return (
+        f"these run in place of our tasks of the same name: {places}. To run ours, write a file"
+        f" `figlang_{name}.yaml` with the lines `include: {files('lmms_eval')[name]}` and"
+        f" `task: figlang_{name}`, and give its folder with --include_path"
+    )
 
 
 def members_of(manager: TaskManager, name: str) -> list[Any]:

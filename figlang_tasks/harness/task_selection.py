@@ -10,6 +10,7 @@ from pathlib import Path
 from figlang_tasks.core import task_files
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.task_files import TaskConfig
+from figlang_tasks.harness import installed
 
 _LEFT_OUT = {"__pycache__", ".ipynb_checkpoints"}
 
@@ -30,9 +31,13 @@ def selected_tasks(names: Iterable[str], user_files: Sequence[Path]) -> list[Tas
 
     Args:
         names: of tasks and groups, patterns of names, and paths of files.
-        user_files: the user's task files; they come before ours of the same name.
+        user_files: the user's task files; they, and the harness's own tasks, come before ours of
+            the same name.
     """
-    file_by_name = {**task_files.files("lmms_eval"), **_files_by_name(user_files)}
+    file_by_name = task_files.files("lmms_eval")
+    for name in file_by_name.keys() & installed.task_names():
+        del file_by_name[name]
+    file_by_name.update(_files_by_name(user_files))
     configs: dict[str, TaskConfig] = {}
     pending = list(names)
     visited: set[str] = set()

@@ -115,7 +115,8 @@ def lm_eval_facts(config_of_task: Mapping[str, Any]) -> Mapping[str, Any]:
     """What our tasks told lm-eval about a run (versions, scorer), by name; {} if nothing.
 
     That harness has no place for it but the entry of the first metric in the task's config:
-    ``{"metric": "acc", "figlang_tasks": {"data": ...}}``.
+    ``{"metric": "acc", "figlang_tasks": {"data": ...}}``. Version 0.5 moves it into the entry's
+    ``kwargs``.
 
     Args:
         config_of_task: the entry of a task under ``configs``.
@@ -125,7 +126,8 @@ def lm_eval_facts(config_of_task: Mapping[str, Any]) -> Mapping[str, Any]:
         return {}
     if not isinstance(metrics[0], Mapping):
         return {}
-    facts = metrics[0].get(FACTS)
+    kwargs = metrics[0].get("kwargs")
+    facts = kwargs.get(FACTS) if isinstance(kwargs, Mapping) else metrics[0].get(FACTS)
     return facts if isinstance(facts, Mapping) else {}
 
 

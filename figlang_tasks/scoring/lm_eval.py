@@ -12,8 +12,9 @@ from typing import Any
 
 from figlang_tasks.answers.next_question import without_next_questions
 from figlang_tasks.metrics import __version__
+from figlang_tasks.scoring.estimates import OVERALL
 from figlang_tasks.scoring.evaluation import guarded
-from figlang_tasks.scoring.task import Document, MetricValues, Task, process_results
+from figlang_tasks.scoring.task import Document, MetricValues, Task, process_results, task_of
 from figlang_tasks.scoring.task_evaluation import JudgedAnswer, TaskEvaluation
 
 FACTS = "figlang_tasks"
@@ -78,6 +79,15 @@ def values_for_lm_eval(values: MetricValues, results: Sequence[str]) -> MetricVa
     return _DocumentValues(values, JudgedAnswer(values["sample"], output))
 
 
+def values_of_answer(answer: JudgedAnswer) -> MetricValues:
+    """The values of a document for lm-eval, from its judged answer alone.
+
+    lm-eval 0.5 keeps what its aggregators get, and makes its samples from that.
+    """
+    task = task_of(answer.record)
+    return _DocumentValues(task.measures.values(answer.record), answer)
+
+
 class _LatestEvaluation:
     """The latest evaluation of a task, kept because lm-eval aggregates each metric separately.
 
@@ -114,6 +124,13 @@ class _LatestEvaluation:
             self._fill_facts(self._latest)
         self._aggregated_metrics.add(metric)
         return self._latest
+
+    def standard_error(self, metric: str) -> float | None:
+        """The standard error of a metric over all rows in the latest evaluation, if it has one."""
+        if self._latest is None:
+            return None
+        estimate = self._latest.estimates.get(metric, {}).get(OVERALL)
+        return None if estimate is None else estimate.stderr
 
     def _fill_facts(self, evaluation: TaskEvaluation) -> None:
         """Put what an evaluation knows beside values into the facts."""
@@ -166,5 +183,22 @@ def _evaluating_aggregation(
             return None
         return evaluation.value(metric)
 
+    def latest_standard_error() -> float | None:
+        """The standard error of the value that was computed last."""
+        return latest_evaluation.standard_error(metric)
+
     aggregate.__name__ = metric
+    aggregate.standard_error = latest_standard_error  # type: ignore[attr-defined]
     return aggregate
+
+
+def standard_error(aggregation: object) -> float | None:
+    """The standard error of the value that the aggregation of a metric computed last.
+
+    None if the value has none, or the aggregation is not ours.
+
+    Args:
+        aggregation: from an entry of `metric_list_for_lm_eval`.
+    """
+    compute: Callable[[], float | None] | None = getattr(aggregation, "standard_error", None)
+    return None if compute is None else compute()

@@ -16,9 +16,11 @@ from lmms_eval.tasks import get_task_dict
 
 import figlang_tasks
 from figlang_tasks import resource_dir
-from figlang_tasks.harness import installed
+from figlang_tasks.core import task_files
+from figlang_tasks.harness import installed, lm_eval_task
 from figlang_tasks.harness.answers import OWN_EVENT_LOOP
 from figlang_tasks.harness.command_checks import split_pairs
+from figlang_tasks.harness.task_selection import selected_tasks
 from figlang_tasks.models import OUR_CLASSES
 from figlang_tasks.models.signatures import read_signature
 
@@ -69,12 +71,34 @@ def required_parameters(function: Any) -> set[str]:
 
 @pytest.mark.parametrize("harness", ["lmms_eval", "lm_eval"])
 def test_the_keys_of_our_task_files_are_known(harness: str) -> None:
-    known_keys = importlib.import_module(f"{harness}.api.task").TaskConfig.__dataclass_fields__
+    known_keys = task_config(harness).__dataclass_fields__
     keys: set[str] = set()
     for path in (resource_dir("task_yamls") / harness).rglob("*.yaml"):
         keys.update(re.findall(r"^(\w+):", path.read_text(), flags=re.MULTILINE))
-    keys_of_groups = {"include", "group", "group_alias", "aggregate_metric_list"}
-    assert keys - keys_of_groups <= set(known_keys)
+    # lm-eval reads these before it makes the configuration of a task.
+    other_keys = {"include", "group", "group_alias", "aggregate_metric_list", "class"}
+    assert keys - other_keys <= set(known_keys)
+
+
+def task_config(harness: str) -> Any:
+    """The class of a task's configuration, which lm-eval 0.5 has moved."""
+    try:
+        return importlib.import_module(f"{harness}.config.task").TaskConfig
+    except ModuleNotFoundError:
+        return importlib.import_module(f"{harness}.api.task").TaskConfig
+
+
+@pytest.mark.skipif(not lm_eval_task.has_scorers(), reason="an lm-eval before 0.5")
+@pytest.mark.parametrize("name", ["reduce", "aggregate", "_resolve_metrics"])
+def test_lm_eval_calls_our_scorer_as_it_calls_its_own(name: str) -> None:
+    scorer = importlib.import_module("figlang_tasks.harness.lm_eval_scorer").FigLangScorer
+    original = imported(f"lm_eval.scorers:GenScorer.{name}")
+    assert parameters(getattr(scorer, name)) == parameters(original)
+
+
+def parameters(function: Any) -> set[str]:
+    """The names of the parameters of a method, without the object or class."""
+    return set(inspect.signature(function).parameters) - {"self", "cls"}
 
 
 def test_the_harness_adds_nothing_to_our_settings() -> None:
@@ -153,6 +177,24 @@ def test_arguments_of_a_class_that_are_read_from_its_file_are_those_it_takes(pat
                 if parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
                     defaults[parameter.name] = parameter.default
     assert read_signature(path).defaults == defaults
+
+
+def test_no_task_of_the_harness_has_a_name_of_ours() -> None:
+    """It would run in place of ours, and a run would say so."""
+    names = installed.task_names()
+    assert {"mme", "mmmu_val"} <= names
+    assert not names & task_files.files("lmms_eval").keys()
+
+
+def test_a_task_of_the_harness_is_not_checked_as_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    harness_folder = tmp_path / "tasks" / "vflute"
+    harness_folder.mkdir(parents=True)
+    (harness_folder / "vflute.yaml").write_text("task: vflute\n")
+    monkeypatch.setattr(installed, "folder", lambda: tmp_path)
+    selected = selected_tasks(["vflute", "vflute_sg"], [])
+    assert [config["task"] for config in selected] == ["vflute_sg"]
 
 
 def test_the_classes_that_begin_event_loops_are_known() -> None:

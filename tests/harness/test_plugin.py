@@ -15,7 +15,7 @@ from typing import Any
 import lmms_eval.__main__ as harness_main
 import pytest
 import warm
-from demo_runs import read_task_files_once
+from demo_runs import FixedAnswers, evaluate, read_task_files_once
 from lmms_eval import evaluator, utils
 from lmms_eval.evaluator import simple_evaluate
 from lmms_eval.tasks import TaskManager
@@ -93,6 +93,28 @@ def test_the_users_own_task_of_the_same_name_wins(include_defaults: bool, tmp_pa
     )
     assert "vflute_sg" in manager.all_tasks and ("mme" in manager.all_tasks) is include_defaults
     assert manager.task_index["vflute"]["yaml_path"] == str(tmp_path / "mine.yaml")
+
+
+def test_a_run_says_which_task_of_two_with_one_name_runs(
+    tmp_path: Path, warnings_of_loguru: list[str]
+) -> None:
+    ours = task_index.tasks_dir() / "mini" / "flute" / "figlang_mini_flute.yaml"
+    theirs = tmp_path / "theirs.yaml"
+    theirs.write_text(f"include: {ours}\ntask: figlang_mini_flute\n")
+    evaluate("figlang_mini_flute", FixedAnswers("Entails."), limit=1, include_path=str(tmp_path))
+    (warning,) = [line for line in warnings_of_loguru if "in place of our tasks" in line]
+    assert f"figlang_mini_flute ({theirs})" in warning
+    assert f"include: {ours}" in warning
+    warnings_of_loguru.clear()
+    evaluate("figlang_mini_flute", FixedAnswers("Entails."), limit=1)
+    assert not [line for line in warnings_of_loguru if "in place of our tasks" in line]
+
+
+def test_members_of_our_groups_that_others_replace_are_named(tmp_path: Path) -> None:
+    theirs = tmp_path / "theirs.yaml"
+    theirs.write_text("task: nykms_mc_text\ndataset_path: json\n")
+    manager = figlang_tasks.task_manager(include_defaults=False, include_path=str(tmp_path))
+    assert task_index.namesakes(manager, ["nykms_text", "vflute"]) == {"nykms_mc_text": theirs}
 
 
 def test_groups_of_other_people_are_left_in_peace(tmp_path: Path) -> None:
