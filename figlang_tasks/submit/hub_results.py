@@ -136,7 +136,7 @@ def _entries(
     task_notes = _task_notes(run, task)
     entries = []
     for reported in reported_values(task):
-        name, measure, estimate = reported
+        name, measure, estimate, _ = reported
         if measure.percent:
             value = round(100 * estimate.value, 2)
         else:
@@ -157,7 +157,7 @@ def _entries(
 
 def _value_note(reported: ReportedValue) -> str:
     """A value's metric, unit and interval: ``acc, percent, 95 % interval 40.1 to 61.0``."""
-    name, measure, estimate = reported
+    name, measure, estimate, _ = reported
     note = f"{name}, {'percent' if measure.percent else 'points'}"
     limits = estimate.limits
     if limits is not None:
