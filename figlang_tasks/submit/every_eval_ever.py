@@ -264,7 +264,7 @@ def _result(
     """
     name, measure, estimate, scope = value
     low, high = measure.bounds
-    # A metric has one value for each evaluation and id, so that each scope is an evaluation.
+    # An evaluation has one value for each id of a metric: each scope is an evaluation.
     evaluation = task.task if scope == OVERALL else f"{task.task}.{scope}"
     # A measure with `percent` is displayed times 100, but its stored value, which is given here, is
     # a proportion.

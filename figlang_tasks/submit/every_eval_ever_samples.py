@@ -29,12 +29,14 @@ class SampleIds(NamedTuple):
 
 
 def sample_rows(task: TaskRun, ids: SampleIds) -> list[JsonObject]:
-    """A row of the samples file for each sample that has a score, in the order of the samples.
+    """A row of the samples file for each sample that has a score, in their order.
 
-    The scores of all samples are of one metric. If no metric says of a single answer how good it
-    is, it is a diagnostic one: whether there is an answer (``parse_rate``).
+    The scores of all samples are of one metric. If no metric says of a single answer how
+    good it is, it is a diagnostic one: whether there is an answer (``parse_rate``).
     """
-    measure = _sample_measure(task, diagnostic=False) or _sample_measure(task, diagnostic=True)
+    measure = _sample_measure(task, diagnostic=False)
+    if measure is None:
+        measure = _sample_measure(task, diagnostic=True)
     if measure is None:
         return []
     rows = []
@@ -46,7 +48,7 @@ def sample_rows(task: TaskRun, ids: SampleIds) -> list[JsonObject]:
 
 
 def _sample_measure(task: TaskRun, diagnostic: bool) -> Measure | None:
-    """The first metric with a value that scores single samples of the task; None without one.
+    """The first metric with a value that scores single samples; None without one.
 
     Args:
         diagnostic: whether to look among diagnostic metrics, or among all others.
@@ -61,9 +63,13 @@ def _sample_measure(task: TaskRun, diagnostic: bool) -> Measure | None:
 
 
 def _sample_row(
-    task: TaskRun, sample: Mapping[str, Any], measure: Measure, score: float, ids: SampleIds
+    task: TaskRun,
+    sample: Mapping[str, Any],
+    measure: Measure,
+    score: float,
+    ids: SampleIds,
 ) -> JsonObject:
-    """A sample for Every Eval Ever: prompt, outputs, what was read from them, and the score.
+    """A sample's prompt and outputs, what was read from them, and the score.
 
     Args:
         sample: a line of the run's own samples file, with the record under ``sample``.
@@ -74,7 +80,7 @@ def _sample_row(
     record = sample["sample"]
     prompt = utf8_text(str(sample.get("input", "")))
     reference = utf8_text(str(sample.get("target", "")))
-    # The schema demands a verdict. An answer whose worth is unknown is not called right.
+    # The schema demands a verdict. An answer of unknown worth is not called right.
     is_correct = score == 1 and not measure.is_diagnostic
     return {
         "schema_version": SCHEMA_VERSION,

@@ -42,7 +42,7 @@ def leaderboards_of(repository: str) -> Leaderboards:
     try:
         path = hf_hub_download(repository, DECLARATION, repo_type="dataset")
     except errors.EntryNotFoundError:
-        return _none(f"{repository} has no {DECLARATION}, so the hub takes no results of it yet")
+        return _none(f"{repository} has no {DECLARATION}: the hub takes no results of it yet")
     except Exception as error:  # the HTTP library's own errors have no common base here
         return _none(hub.not_here(f"{DECLARATION} of {repository}", error))
     task_ids = _declared_task_ids(Path(path))
@@ -56,7 +56,7 @@ def _none(reason: str) -> Leaderboards:
 
 
 def _declared_task_ids(path: Path) -> frozenset[str]:
-    """The ids of the tasks in a file ``eval.yaml``; empty if the file cannot be read as one."""
+    """The ids of the tasks in a file ``eval.yaml``; empty if it cannot be read as one."""
     try:
         declaration = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError):

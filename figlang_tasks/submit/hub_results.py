@@ -117,7 +117,7 @@ def _accepted_entries(run: Run, task: TaskRun) -> tuple[list[EvalResultEntry], s
         if entry.task_id in task_ids:
             entries.append(entry)
     if not entries:
-        return [], f"{DECLARATION} of {repository} names no metric of {task.task} that has a value"
+        return [], f"{DECLARATION} of {repository} names no value of {task.task}"
     return entries, ""
 
 

@@ -164,8 +164,8 @@ def test_a_dataset_without_a_repository_has_no_entries(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("declaration", "reason"),
     [
-        (None, "ColumbiaNLP/V-FLUTE has no eval.yaml, so the hub takes no results of it yet"),
-        ("tasks: [{id: vflute_rank}]", "names no metric of vflute that has a value"),
+        (None, "ColumbiaNLP/V-FLUTE has no eval.yaml: the hub takes no results of it yet"),
+        ("tasks: [{id: vflute_rank}]", "names no value of vflute"),
         ("tasks: [vflute_f1@0]", "eval.yaml of ColumbiaNLP/V-FLUTE names no task"),
         ("[", "eval.yaml of ColumbiaNLP/V-FLUTE names no task"),
     ],
