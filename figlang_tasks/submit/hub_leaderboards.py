@@ -41,9 +41,11 @@ def leaderboards_of(repository: str) -> Leaderboards:
         return _none(hub.not_here(f"{DECLARATION} of {repository}", refusal))
     try:
         path = hf_hub_download(repository, DECLARATION, repo_type="dataset")
-    except errors.EntryNotFoundError:
-        return _none(f"{repository} has no {DECLARATION}: the hub takes no results of it yet")
     except Exception as error:  # the HTTP library's own errors have no common base here
+        # The local error is a kind of the other: the hub did not answer, or not with the file.
+        is_local = isinstance(error, errors.LocalEntryNotFoundError)
+        if isinstance(error, errors.EntryNotFoundError) and not is_local:
+            return _none(f"{repository} has no {DECLARATION}: the hub takes no results of it yet")
         return _none(hub.not_here(f"{DECLARATION} of {repository}", error))
     task_ids = _declared_task_ids(Path(path))
     if not task_ids:

@@ -10,7 +10,7 @@ from pathlib import Path
 import commands
 import pytest
 import yaml
-from hub_server import HubServer
+from hub_server import Fault, HubServer, Response
 from huggingface_hub import close_session, constants
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,6 +28,7 @@ from figlang_tasks.report.verdict import verdicts_against
 from figlang_tasks.results import runs
 from figlang_tasks.results.task_run import Run
 from figlang_tasks.submit import SubmissionError, hub_results, model_card
+from figlang_tasks.submit.hub_leaderboards import leaderboards_of
 
 needs_eval_results = pytest.mark.skipif(not WRITES_EVAL_RESULTS, reason="huggingface_hub below 2.0")
 _, *_LIMITS = whole_estimates()["f1@0"]["all"][:3]
@@ -160,28 +161,46 @@ def test_a_dataset_without_a_repository_has_no_entries(tmp_path: Path) -> None:
     assert "- data: `figlang_mini/test:fe9a`\n" in readme.read_text()
 
 
-@needs_eval_results
+def declare(hub: HubServer, folder: Path, declaration: str | None) -> None:
+    """Let V-FLUTE have this eval.yaml on the hub; None for none."""
+    folder.mkdir()
+    (folder / "README.md").write_text("a card")
+    if declaration is not None:
+        (folder / "eval.yaml").write_text(declaration)
+    hub.add_repo("ColumbiaNLP/V-FLUTE", folder)
+
+
 @pytest.mark.parametrize(
     ("declaration", "reason"),
     [
         (None, "ColumbiaNLP/V-FLUTE has no eval.yaml: the hub takes no results of it yet"),
-        ("tasks: [{id: vflute_rank}]", "names no value of vflute"),
         ("tasks: [vflute_f1@0]", "eval.yaml of ColumbiaNLP/V-FLUTE names no task"),
         ("[", "eval.yaml of ColumbiaNLP/V-FLUTE names no task"),
     ],
 )
-def test_what_the_hub_would_not_take_is_not_written(
-    hub: HubServer, run: Run, tmp_path: Path, declaration: str | None, reason: str
+def test_a_dataset_that_declares_no_leaderboard(
+    hub: HubServer, tmp_path: Path, declaration: str | None, reason: str
 ) -> None:
-    dataset = tmp_path / "newer"
-    dataset.mkdir()
-    (dataset / "README.md").write_text("a card")
-    if declaration is not None:
-        (dataset / "eval.yaml").write_text(declaration)
-    hub.add_repo("ColumbiaNLP/V-FLUTE", dataset)
+    declare(hub, tmp_path / "newer", declaration)
+    assert leaderboards_of("ColumbiaNLP/V-FLUTE") == (frozenset(), reason)
+
+
+def test_a_hub_that_fails_is_not_taken_for_one_without_leaderboards(hub: HubServer) -> None:
+    hub.faults.append(Fault("/resolve/", lambda _: Response(500)))
+    task_ids, reason = leaderboards_of("ColumbiaNLP/V-FLUTE")
+    assert not task_ids
+    assert "eval.yaml of ColumbiaNLP/V-FLUTE is not on this machine, and http" in reason
+
+
+@needs_eval_results
+def test_what_the_hub_would_not_take_is_not_written(
+    hub: HubServer, run: Run, tmp_path: Path
+) -> None:
+    declare(hub, tmp_path / "newer", "tasks: [{id: vflute_rank}]")
     paths, reasons = hub_results.write([run], tmp_path / "model")
     assert [path.name for path in paths] == ["README.md"]
-    assert reason in reasons["V-FLUTE"]
+    reason = "eval.yaml of ColumbiaNLP/V-FLUTE names no value of vflute"
+    assert reasons == {"V-FLUTE": reason}
 
 
 @needs_eval_results
