@@ -85,8 +85,10 @@ test-families-newest: $(STAMP)  ## test-families with the newest transformers, f
 	    transformers huggingface_hub tokenizers safetensors && \
 	  PYTHONPATH="$$folder" $(BIN)/python $(FAMILIES)
 
-families-table: $(STAMP)  ## write the table of architectures in docs/models.md from tests/support/families.yaml
+families-table: $(STAMP)  ## write the table of architectures in docs/models.md from tests/support/families.yaml, and test it
 	PYTHONPATH=tests/support $(BIN)/python tools/families_table.py
+	$(BIN)/python $(FAMILIES)
+	PYTHONPATH=tests/support $(BIN)/python tools/families_table.py --tested
 
 mutants: $(STAMP)  ## break the package in small ways and list the changes that no quick test notices (MUTANTS="--n 50 --seed 2")
 	nice $(BIN)/python tools/mutants.py $(MUTANTS)

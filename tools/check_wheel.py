@@ -72,6 +72,8 @@ def check(name: str) -> None:
                     f"{resources} was found in {package.resource_dir(resources)}, not in the"
                     " installed package"
                 )
+        if not (folder / "constraints.txt").is_file():
+            sys.exit("constraints.txt is missing: figlang doctor cannot name untested versions")
         module += ".metrics"
     else:
         harnesses = [harness for harness in HARNESSES if importlib.util.find_spec(harness)]

@@ -1,10 +1,18 @@
 """Write the table of architectures in docs/models.md, from tests/support/families.yaml.
 
 make families-table
+
+With ``--tested`` it writes instead, above the table, when its tests passed and with which versions:
+today, and those of this environment.
 """
 
 from __future__ import annotations
 
+import datetime
+import platform
+import re
+import sys
+from importlib.metadata import version
 from pathlib import Path
 
 from tiny_models import FAMILIES, Family
@@ -20,6 +28,7 @@ COLUMNS = (
 )
 HEAD = f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}\n"
 START_OF_TABLE = "All of this works with: "
+LAST_RUN = re.compile(r"^It last passed on .*\n\n", re.MULTILINE)
 NOTHING_SPECIAL = ["yes", "yes", "yes", "fast", ""]
 
 
@@ -60,5 +69,16 @@ def document() -> str:
     return before + table()
 
 
+def document_after_run() -> str:
+    """Return the text of docs/models.md, with today's date and the versions that were tested."""
+    versions = [f"Python {platform.python_version()}"]
+    for package in ("transformers", "torch"):
+        versions.append(f"{package} {version(package)}")
+    sentence = f"It last passed on {datetime.date.today()}, with {', '.join(versions)}.\n\n"
+    before, start, after = DOCUMENT.read_text(encoding="utf-8").partition(START_OF_TABLE)
+    return LAST_RUN.sub("", before) + sentence + start + after
+
+
 if __name__ == "__main__":
-    DOCUMENT.write_text(document(), encoding="utf-8")
+    text = document_after_run() if sys.argv[1:] == ["--tested"] else document()
+    DOCUMENT.write_text(text, encoding="utf-8")

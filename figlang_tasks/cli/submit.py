@@ -253,8 +253,9 @@ def for_hub(
 ) -> None:
     """Make results files for a model's repository on the hub.
 
-    The command writes .eval_results/*.yaml and a section of the model card into a folder, and
-    prints the command that uploads it. If README.md exists there, only this section is replaced.
+    The command writes a section of the model card into a folder, and .eval_results/*.yaml for
+    datasets that have leaderboards on the hub. It prints the command that uploads the folder. If
+    README.md exists there, only this section is replaced.
 
     \b
     figlang submit hub results/MODEL --repo ORG/MODEL
@@ -266,15 +267,12 @@ def for_hub(
     baseline_sentences = []
     if baseline:
         baseline_sentences = verdicts_against(read(baseline, require_samples=True), saved_runs)
-    written, datasets_without_entries = hub_results.write(saved_runs, folder, baseline_sentences)
+    written, reasons_by_dataset = hub_results.write(saved_runs, folder, baseline_sentences)
 
     for path in written:
         say(f"written: {path}")
-    if datasets_without_entries:
-        warn(
-            f"no .eval_results entries for {', '.join(datasets_without_entries)}, which the hub"
-            " does not have; the model card has their results"
-        )
+    for dataset, reason in reasons_by_dataset.items():
+        warn(f"no .eval_results of {dataset}: {reason}. The model card has its results")
     quoted_folder = shlex.quote(str(folder))
     if readme_is_new:
         warn(

@@ -134,11 +134,19 @@ def unique_tasks(named_tasks: Iterable[tuple[str, TaskRun]]) -> dict[str, TaskRu
 
 
 class ReportedValue(NamedTuple):
-    """A value of a task, with the full name of its metric (``f1@0_muse``)."""
+    """A value of a task.
+
+    Attributes:
+        name: the full name of the metric, with the scope: ``f1@0_muse``.
+        measure: the metric.
+        estimate: the value with its interval.
+        scope: ``muse``; ``all`` for all rows.
+    """
 
     name: str
     measure: Measure
     estimate: Estimate
+    scope: str
 
 
 def reported_values(task: TaskRun, all_scopes: bool = False) -> Iterator[ReportedValue]:
@@ -160,7 +168,7 @@ def reported_values(task: TaskRun, all_scopes: bool = False) -> Iterator[Reporte
             if is_shown and math.isfinite(estimate.value):
                 name = full_name(measure.name, scope)
                 _check_possible(task, name, measure, estimate)
-                yield ReportedValue(name, measure, estimate)
+                yield ReportedValue(name, measure, estimate, scope)
 
 
 def _check_possible(task: TaskRun, name: str, measure: Measure, estimate: Estimate) -> None:

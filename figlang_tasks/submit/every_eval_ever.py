@@ -22,7 +22,7 @@ from figlang_tasks.core.redaction import redacted
 from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results import provenance
 from figlang_tasks.results.task_run import Run, TaskRun
-from figlang_tasks.scoring import Estimate, Measure
+from figlang_tasks.scoring import OVERALL, Estimate, Measure
 from figlang_tasks.submit import (
     ReportedValue,
     SubmissionError,
@@ -31,6 +31,7 @@ from figlang_tasks.submit import (
     hub_source,
     reported_values,
 )
+from figlang_tasks.submit.every_eval_ever_metrics import REGISTRY_REVISION, metric_id
 from figlang_tasks.submit.every_eval_ever_samples import (
     SCHEMA_VERSION,
     JsonObject,
@@ -75,8 +76,8 @@ def write(
 ) -> list[Path]:
     """Write the files of each run and dataset, and return the paths of these files.
 
-    A run has one or two files for each dataset: the aggregate results, and the samples if any of
-    them has a score. From the same samples files come files with the same names again.
+    A run has one or two files for each dataset: the aggregate results, and the samples if they are
+    wanted. From the same samples files come files with the same names again.
 
     Args:
         folder: the files are written below its folder ``data``.
@@ -144,8 +145,7 @@ def _files(
 ) -> dict[str, bytes]:
     """The contents of the files about one dataset, by their path below the output folder.
 
-    They are the samples of all its tasks, if they are wanted and any of them has a score, and the
-    aggregate results.
+    They are the samples of all its tasks, if they are wanted, and the aggregate results.
 
     Args:
         tasks: all tasks of the run on the dataset; at least one.
@@ -262,26 +262,31 @@ def _result(
         source_data: ``source_data`` of the task.
         generation_config: ``generation_config`` of the task.
     """
-    name, measure, estimate = value
+    name, measure, estimate, scope = value
     low, high = measure.bounds
-    scorer_signature = task.signature
+    # An evaluation has one value for each id of a metric: each scope is an evaluation.
+    evaluation = task.task if scope == OVERALL else f"{task.task}.{scope}"
     # A measure with `percent` is displayed times 100, but its stored value, which is given here, is
     # a proportion.
     unit = "proportion" if measure.percent else "points"
     return {
         "evaluation_result_id": f"{task.task}/{name}",
-        "evaluation_name": task.task,
+        "evaluation_name": evaluation,
         "source_data": source_data,
         "metric_config": {
             "evaluation_description": f"{name} of the task {task.task} of figlang_tasks",
-            "metric_id": f"figlang_tasks.{name}",
-            "metric_name": name,
+            "metric_id": metric_id(measure.name),
+            "metric_name": measure.name,
             "metric_unit": unit,
             "lower_is_better": not measure.higher_is_better,
             "score_type": "continuous",
             "min_score": _bound(low),
             "max_score": _bound(high),
-            "additional_details": details(explanation_scorer=scorer_signature),
+            "additional_details": details(
+                meaning=measure.meaning,
+                metric_id_registry_revision=REGISTRY_REVISION,
+                explanation_scorer=task.signature,
+            ),
         },
         "score_details": _score_details(measure, estimate),
         "generation_config": generation_config,

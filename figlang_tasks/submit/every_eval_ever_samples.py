@@ -18,6 +18,9 @@ JsonObject: TypeAlias = dict[str, Any]
 """An object of the schema, to be written as JSON."""
 
 
+_UNKNOWN = "unknown: the score says only whether there is an answer"
+
+
 class SampleIds(NamedTuple):
     """What ties samples to their evaluation: its id, and that of the model (DEVELOPER/MODEL)."""
 
@@ -26,28 +29,32 @@ class SampleIds(NamedTuple):
 
 
 def sample_rows(task: TaskRun, ids: SampleIds) -> list[JsonObject]:
-    """A row of the samples file for each sample that has a score, in the order of the samples.
+    """A row of the samples file for each sample that has a score, in their order.
 
-    There is none if no metric of the task scores single samples.
+    The scores of all samples are of one metric. If no metric says of a single answer how
+    good it is, it is a diagnostic one: whether there is an answer (``parse_rate``).
     """
-    measure = _sample_measure(task)  # the scores of all samples are of this one metric
+    measure = _sample_measure(task, diagnostic=False)
+    if measure is None:
+        measure = _sample_measure(task, diagnostic=True)
     if measure is None:
         return []
     rows = []
     for sample in task.samples:
         score = measure.number_of(sample["sample"])  # the record stands under this key
         if score is not None:  # a metric of the positives, say, does not count a negative
-            rows.append(_sample_row(task, sample, measure.name, score, ids))
+            rows.append(_sample_row(task, sample, measure, score, ids))
     return rows
 
 
-def _sample_measure(task: TaskRun) -> Measure | None:
-    """The first metric that scores single samples of the task; None if there is none.
+def _sample_measure(task: TaskRun, diagnostic: bool) -> Measure | None:
+    """The first metric with a value that scores single samples; None without one.
 
-    Diagnostic metrics are left out, since their values do not say how good an answer is.
+    Args:
+        diagnostic: whether to look among diagnostic metrics, or among all others.
     """
     for measure in task.measures.all:
-        if measure.is_diagnostic:
+        if measure.is_diagnostic != diagnostic or measure.name not in task.estimates:
             continue
         for record in task.records:
             if measure.number_of(record) is not None:
@@ -56,33 +63,40 @@ def _sample_measure(task: TaskRun) -> Measure | None:
 
 
 def _sample_row(
-    task: TaskRun, sample: Mapping[str, Any], metric: str, score: float, ids: SampleIds
+    task: TaskRun,
+    sample: Mapping[str, Any],
+    measure: Measure,
+    score: float,
+    ids: SampleIds,
 ) -> JsonObject:
-    """A sample for Every Eval Ever: prompt, outputs, what was read from them, and the score.
+    """A sample's prompt and outputs, what was read from them, and the score.
 
     Args:
         sample: a line of the run's own samples file, with the record under ``sample``.
-        metric: the name of the metric that the score is of.
-        score: the value of `metric` for this sample alone.
+        measure: the metric that the score is of.
+        score: its value for this sample alone.
         ids: of the evaluation and of the model.
     """
     record = sample["sample"]
     prompt = utf8_text(str(sample.get("input", "")))
     reference = utf8_text(str(sample.get("target", "")))
+    # The schema demands a verdict. An answer of unknown worth is not called right.
+    is_correct = score == 1 and not measure.is_diagnostic
     return {
         "schema_version": SCHEMA_VERSION,
         "evaluation_id": ids.evaluation_id,
         "model_id": ids.model_id,
         "evaluation_name": task.task,
-        "evaluation_result_id": f"{task.task}/{metric}",
+        "evaluation_result_id": f"{task.task}/{measure.name}",
         "sample_id": utf8_text(record["id"]),
         "sample_hash": hashlib.sha256((prompt + reference).encode()).hexdigest(),
         "interaction_type": "single_turn",
         "input": {"raw": prompt, "reference": [reference]},
         "output": {"raw": list(map(utf8_text, outputs(sample)))},
         "answer_attribution": [_attribution(record, record[task.kind.answer_field])],
-        "evaluation": {"score": float(score), "is_correct": score == 1},
+        "evaluation": {"score": float(score), "is_correct": is_correct},
         "metadata": details(
+            is_correct=_UNKNOWN if measure.is_diagnostic else None,
             status=record.get("status"),
             report_group=record.get("report_group"),
             type=record.get("type"),

@@ -26,6 +26,7 @@ from figlang_tasks.submit import (
     reported_values,
     tasks_by_name,
 )
+from figlang_tasks.submit.hub_leaderboards import DECLARATION, leaderboards_of
 
 if TYPE_CHECKING:
     from huggingface_hub import EvalResultEntry
@@ -36,10 +37,11 @@ README = "README.md"
 
 def write(
     runs: Sequence[Run], folder: Path, baseline_sentences: Sequence[str] = ()
-) -> tuple[list[Path], list[str]]:
+) -> tuple[list[Path], dict[str, str]]:
     """Write a model's YAML files and README; return the paths, and datasets that have no YAML file.
 
-    They are written into a copy of the model's repository.
+    They are written into a copy of the model's repository. A YAML file has the results that the
+    hub takes: those of tasks that the dataset's own ``eval.yaml`` on the hub names.
 
     Args:
         runs: whole runs of the model, no task of which is in two of them.
@@ -48,8 +50,8 @@ def write(
         baseline_sentences: for the model card; they compare the model with a baseline.
 
     Returns:
-        The paths of the files that were written; and the names of the datasets that have no
-        repository on the hub, and so no YAML file.
+        The paths of the files that were written; and why a dataset has no YAML file, by the name
+        of the dataset.
 
     Raises:
         SubmissionError: runs are partial or share a task, the README cannot be changed, or
@@ -66,23 +68,24 @@ def write(
     tasks_by_name(runs)  # an error if two runs have the same task
     section = model_card.make_section(runs, baseline_sentences)  # an error if a run is not whole
     entries_by_dataset: dict[str, list[EvalResultEntry]] = {}
+    reasons_by_dataset: dict[str, str] = {}
     for run in runs:
         for task in run.tasks.values():
-            entries = entries_by_dataset.setdefault(task.data.dataset, [])
-            entries += _entries(run, task)
+            entries, reason = _accepted_entries(run, task)
+            if entries:
+                entries_by_dataset.setdefault(task.data.dataset, []).extend(entries)
+            else:
+                reasons_by_dataset[task.data.dataset] = reason
 
     readme = folder / README
     old_readme = read_card(readme) if readme.exists() else None
     contents = {README: model_card.place_section(section, old_readme)}  # by path
-    datasets_without_entries = []
     for dataset, entries in entries_by_dataset.items():
-        if not entries:
-            datasets_without_entries.append(dataset)
-            continue
         contents[f"{FOLDER}/{dataset}.yaml"] = _to_yaml(eval_result_entries_to_yaml(entries))
+        reasons_by_dataset.pop(dataset, None)  # of another task on the same dataset
     for path, text in contents.items():
         write_whole(folder / path, text.encode("utf-8"))
-    return [folder / path for path in contents], datasets_without_entries
+    return [folder / path for path in contents], reasons_by_dataset
 
 
 def _to_yaml(content: object) -> str:
@@ -98,23 +101,42 @@ def read_card(readme: Path) -> str:
         raise SubmissionError(f"{readme} cannot be read: {error}") from error
 
 
-def _entries(run: Run, task: TaskRun) -> list[EvalResultEntry]:
-    """The entries of a task for the hub, one for each value but those of diagnostic metrics.
+def _accepted_entries(run: Run, task: TaskRun) -> tuple[list[EvalResultEntry], str]:
+    """The entries of a task that the hub takes; if there are none, the reason, else "".
 
-    The list is empty if the task's dataset has no repository on the hub.
+    The hub takes those of the leaderboards that the dataset declares.
+    """
+    repository, revision = hub_source(task)
+    if repository is None:
+        return [], "the hub does not have these rows"
+    task_ids, reason = leaderboards_of(repository)
+    if not task_ids:
+        return [], reason
+    entries = []
+    for entry in _entries(run, task, repository, revision):
+        if entry.task_id in task_ids:
+            entries.append(entry)
+    if not entries:
+        return [], f"{DECLARATION} of {repository} names no value of {task.task}"
+    return entries, ""
+
+
+def _entries(
+    run: Run, task: TaskRun, repository: str, revision: str | None
+) -> list[EvalResultEntry]:
+    """The entries of a task in the hub's form, one for each value of a metric.
+
+    Args:
+        repository: the dataset on the hub.
+        revision: its commit, if known.
     """
     from huggingface_hub import EvalResultEntry
 
-    repository, revision = hub_source(task)
-    if repository is None:
-        return []
     date = provenance.evaluated_at(run)
     task_notes = _task_notes(run, task)
     entries = []
     for reported in reported_values(task):
-        name, measure, estimate = reported
-        if measure.is_diagnostic:
-            continue
+        name, measure, estimate, _ = reported
         if measure.percent:
             value = round(100 * estimate.value, 2)
         else:
@@ -135,7 +157,7 @@ def _entries(run: Run, task: TaskRun) -> list[EvalResultEntry]:
 
 def _value_note(reported: ReportedValue) -> str:
     """A value's metric, unit and interval: ``acc, percent, 95 % interval 40.1 to 61.0``."""
-    name, measure, estimate = reported
+    name, measure, estimate, _ = reported
     note = f"{name}, {'percent' if measure.percent else 'points'}"
     limits = estimate.limits
     if limits is not None:

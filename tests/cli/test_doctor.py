@@ -12,6 +12,7 @@ from commands import doctor
 
 import figlang_tasks
 
+ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.usefixtures("nothing_set")
 
 
@@ -38,6 +39,29 @@ def test_versions_that_do_not_work(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     assert extra["status"] == "warning"
     assert "0.4.0" in extra["text"]
     assert "pip install 'num2words>=0.5.10'" in extra["remedy"]
+
+
+def test_versions_that_are_newer_than_what_was_tested(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    tested = {}
+    for line in (ROOT / "constraints.txt").read_text().splitlines():
+        name, version = line.split("==")
+        tested[name] = version
+    same_but_for_the_build = f"{tested['torch']}+cu132"
+    install(tmp_path, "torch", same_but_for_the_build)
+    install(tmp_path, "huggingface-hub", tested["huggingface_hub"])
+    install(tmp_path, "transformers", "99.0.0")
+    install(tmp_path, "datasets", "4.0.0")
+    install(tmp_path, "vllm", "99.0.0")
+    monkeypatch.syspath_prepend(tmp_path)
+    status, findings = doctor("versions")
+    newer = findings["newer than tested"]
+    assert (status, newer["status"]) == (0, "ok")
+    named = f", {newer['text']}"
+    assert f", transformers 99.0.0 ({tested['transformers']})" in named
+    for name in ("torch", "huggingface-hub", "datasets", "vllm"):
+        assert f", {name} " not in named
 
 
 def test_a_check_that_fails_is_a_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 import shutil
+import subprocess
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +20,7 @@ from jsonschema import Draft7Validator
 from published_runs import records, results, write_run
 from typer.testing import Result
 
-from figlang_tasks.core.benchmark import parse_request
+from figlang_tasks.core.benchmark import benchmarks, parse_request
 from figlang_tasks.core.data_id import DataId
 from figlang_tasks.results import measures, runs
 from figlang_tasks.results.task_run import Run, TaskRun
@@ -27,6 +29,7 @@ from figlang_tasks.submit import (
     ReportedValue,
     SubmissionError,
     every_eval_ever,
+    every_eval_ever_metrics,
     hub_source,
     reported_values,
 )
@@ -102,13 +105,14 @@ def test_aggregates_hold_what_was_reported(run: Run, written: Written) -> None:
         ids = [result["evaluation_result_id"] for result in aggregate["evaluation_results"]]
         assert len(set(ids)) == len(ids)
         for result in aggregate["evaluation_results"]:
-            task = run.tasks[result["evaluation_name"]]
-            name = result["metric_config"]["metric_name"]
+            task_name, name = result["evaluation_result_id"].split("/")
+            task = run.tasks[task_name]
             if task.task == "figlang_mini":
                 written_names.add(name)
             measure_and_scope = measures.find_measure(name)
             assert measure_and_scope is not None
             measure, scope = measure_and_scope
+            assert result["metric_config"]["metric_name"] == measure.name
             check_result(result, task, measure, task.reported[measure.name][scope])
     reported_names = {value.name for value in mini_values(run)}
     assert {"f1@0", "f1@60_muse", "parse_rate"} <= reported_names
@@ -173,7 +177,8 @@ def test_samples_average_to_what_was_reported(written: Written) -> None:
         scores_by_result: dict[str, list[float]] = {}
         for sample in samples:
             evaluation = sample["evaluation"]
-            assert evaluation["is_correct"] == (evaluation["score"] == 1)
+            if "is_correct" not in sample["metadata"]:  # which says that it is unknown
+                assert evaluation["is_correct"] == (evaluation["score"] == 1)
             scores = scores_by_result.setdefault(sample["evaluation_result_id"], [])
             scores.append(evaluation["score"])
         for result_id, scores in scores_by_result.items():
@@ -194,17 +199,120 @@ def test_samples_hold_what_was_read(written: Written) -> None:
     assert extracted["mini_irfl_match_simile"] <= {*"0123", "null"}
 
 
-def test_the_official_validator_has_no_complaint(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Runs where somebody has installed its package, which needs other versions than ours."""
-    validate = pytest.importorskip("every_eval_ever.validator.validate")
-    paths = every_eval_ever.write([run], tmp_path, *ABOUT)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(
-        "sys.argv", ["validate", *(path.relative_to(tmp_path).as_posix() for path in paths)]
-    )
-    assert validate.main() in (None, 0)
+def test_no_two_results_of_a_file_are_of_one_metric_and_evaluation(written: Written) -> None:
+    """Who compares sources joins on these two."""
+    for aggregate, _ in written.values():
+        joined: Counter[tuple[str, str]] = Counter()
+        for result in aggregate["evaluation_results"]:
+            joined[result["evaluation_name"], result["metric_config"]["metric_id"]] += 1
+        assert set(joined.values()) == {1}
+
+
+def test_every_task_has_its_samples(run: Run, written: Written) -> None:
+    rows_by_task: Counter[str] = Counter()
+    for _, samples in written.values():
+        rows_by_task.update(sample["evaluation_name"] for sample in samples)
+    for name, task in run.tasks.items():
+        assert rows_by_task[name] == len(task.samples), name
+
+
+def test_no_answer_is_called_right_by_a_metric_that_does_not_say_so(written: Written) -> None:
+    """Boxes and rankings are good or bad together: of one answer it is known that it is one."""
+    scores: set[float] = set()
+    for sample in written["figlang_mini_metaclue"].samples:
+        if sample["evaluation_name"] == "figlang_mini_metaclue_localize":
+            assert sample["evaluation_result_id"].endswith("/parse_rate")
+            assert sample["evaluation"]["is_correct"] is False
+            assert sample["metadata"]["is_correct"].startswith("unknown: ")
+            scores.add(sample["evaluation"]["score"])
+    assert scores == {0.0, 1.0}
+
+
+class Registered(NamedTuple):
+    """What the registry says of a metric: its bounds (None: unbounded) and its direction."""
+
+    lowest: float | None
+    highest: float | None
+    lower_is_better: bool
+
+
+REGISTRY = {
+    "accuracy": Registered(0, 1, False),
+    "macro-f1": Registered(0, 1, False),
+    "exact-match": Registered(0, 1, False),
+    "bleu-4": Registered(0, 1, False),
+    "rouge-l": Registered(0, 1, False),
+    "cider": Registered(0, None, False),
+    "fid": Registered(0, None, True),
+}
+"""Entries of ``seed/metrics.yaml`` of the registry, at the commit that we name."""
+
+
+def test_metrics_with_an_id_of_the_registry_are_what_it_says() -> None:
+    ids = set()
+    for measure in measures.all_measures():
+        metric_id = every_eval_ever_metrics.metric_id(measure.name)
+        if metric_id == f"figlang_tasks.{measure.name}":
+            continue
+        ids.add(metric_id)
+        lowest, highest, lower_is_better = REGISTRY[metric_id]
+        bounds = (lowest, math.inf if highest is None else highest)
+        assert measure.bounds == bounds, measure.name
+        assert measure.higher_is_better != lower_is_better, measure.name
+    assert ids == set(REGISTRY)
+
+
+def test_no_two_metrics_of_a_task_have_one_id() -> None:
+    for benchmark in benchmarks().values():
+        for task in benchmark.tasks:
+            names = {measure.name for measure in task.measures.all}
+            ids = {every_eval_ever_metrics.metric_id(name) for name in names}
+            assert len(ids) == len(names), task.name
+
+
+needs_validator = pytest.mark.skipif(
+    shutil.which("every_eval_ever") is None,
+    reason="the command every_eval_ever (0.3.0, Python 3.12, an environment of its own) is not on"
+    " PATH: the files were checked by every_eval_ever.schema.json alone",
+)
+
+
+@needs_validator
+def test_the_official_validator_has_no_complaint(folder: Path, written: Written) -> None:
+    """Its package needs other versions than ours, so that it runs as a command."""
+    paths = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.json*"))
+    assert len(paths) == 2 * len(written)
+    command = ["every_eval_ever", "validate", "--format", "json", *paths]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [report["warnings"] for report in json.loads(done.stdout)] == [[]] * len(paths)
+
+
+_PRINT_METRICS = """
+import json
+from importlib.resources import files
+name = "adapters/paperswithcode/registry_snapshot.json"
+snapshot = json.loads(files("every_eval_ever").joinpath(name).read_text())
+print(snapshot["_meta"]["registry_revision"])
+for metric in snapshot["metrics"]:
+    fields = [metric["min_score"], metric["max_score"], metric["lower_is_better"]]
+    print(json.dumps([metric["id"], *fields]))
+"""
+
+
+@needs_validator
+def test_the_registry_says_what_we_believe() -> None:
+    command = shutil.which("every_eval_ever")
+    assert command is not None
+    interpreter = Path(command).resolve().with_name("python")
+    done = subprocess.run([interpreter, "-c", _PRINT_METRICS], capture_output=True, text=True)
+    revision, *lines = done.stdout.splitlines()
+    registry = {}
+    for metric_id, *fields in map(json.loads, lines):
+        if metric_id in REGISTRY:
+            registry[metric_id] = Registered(*fields)
+    assert revision == every_eval_ever_metrics.REGISTRY_REVISION
+    assert registry == REGISTRY
 
 
 class WrittenByCommand(NamedTuple):

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import commands
 import pytest
 import yaml
+from hub_server import Fault, HubServer, Response
+from huggingface_hub import close_session, constants
 from hypothesis import given
 from hypothesis import strategies as st
 from published_runs import (
@@ -24,14 +28,37 @@ from figlang_tasks.report.verdict import verdicts_against
 from figlang_tasks.results import runs
 from figlang_tasks.results.task_run import Run
 from figlang_tasks.submit import SubmissionError, hub_results, model_card
+from figlang_tasks.submit.hub_leaderboards import leaderboards_of
 
 needs_eval_results = pytest.mark.skipif(not WRITES_EVAL_RESULTS, reason="huggingface_hub below 2.0")
 _, *_LIMITS = whole_estimates()["f1@0"]["all"][:3]
 INTERVAL = [f"{100 * limit:.1f}" for limit in _LIMITS if limit is not None]
 
 
+ROOT = Path(__file__).parents[2]
+EVAL_FILES = ROOT / "docs" / "upstream" / "eval"
+
+
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
+def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[HubServer]:
+    """A hub whose V-FLUTE has declared the leaderboards that we propose."""
+    dataset = tmp_path / "on_the_hub"
+    dataset.mkdir()
+    proposal = (EVAL_FILES / "V-FLUTE.yaml").read_bytes()
+    (dataset / "eval.yaml").write_bytes(proposal)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache_of_the_hub"))
+    with HubServer() as server:
+        template = constants.HUGGINGFACE_CO_URL_TEMPLATE.replace(constants.ENDPOINT, server.url)
+        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
+        monkeypatch.setattr(constants, "ENDPOINT", server.url)
+        server.add_repo("ColumbiaNLP/V-FLUTE", dataset)
+        yield server
+    close_session()  # The hub's client must not keep a connection to this server.
+
+
+@pytest.fixture
+def run(hub: HubServer, tmp_path: Path) -> Run:
+    """A run of V-FLUTE, on a machine that reaches the hub."""
     return runs.read(str(write_run(tmp_path / "run", records(), results())))
 
 
@@ -57,16 +84,16 @@ def write(run: Run, folder: Path) -> dict[str, str]:
 
 
 @needs_eval_results
-def test_one_entry_for_each_metric(run: Run, tmp_path: Path) -> None:
+def test_one_entry_for_each_metric_that_is_a_leaderboard_of_the_dataset(
+    run: Run, tmp_path: Path
+) -> None:
+    """The run also has a value of acc, which the proposal does not name."""
     from huggingface_hub import parse_eval_result_entries
 
     contents = write(run, tmp_path / "model")
     assert list(contents) == ["README.md", ".eval_results/V-FLUTE.yaml"]
     entries = parse_eval_result_entries(yaml.safe_load(contents[".eval_results/V-FLUTE.yaml"]))
-    assert {entry.task_id: entry.value for entry in entries} == {
-        "vflute_f1@0": 74.69,
-        "vflute_acc": 74.97,
-    }
+    assert {entry.task_id: entry.value for entry in entries} == {"vflute_f1@0": 74.69}
     for entry in entries:
         assert entry.dataset_id == "ColumbiaNLP/V-FLUTE"
         assert entry.dataset_revision == "d920d848e21b6aba96e03704b134c546f89b74f4"
@@ -99,6 +126,7 @@ def test_the_section_says_how_to_get_the_numbers_again(run: Run) -> None:
 
 
 @needs_eval_results
+@pytest.mark.usefixtures("hub")
 def test_no_local_path_is_published(tmp_path: Path) -> None:
     scores = {"scorer": "vflute25", "mean": 0.5}
     scored = [{**record, "explanation_scores": scores} for record in records()]
@@ -128,9 +156,63 @@ def test_a_dataset_without_a_repository_has_no_entries(tmp_path: Path) -> None:
     saved = {**results(estimates=estimates_of(mini)), "n-samples": counts}
     run = write_run(tmp_path / "run", mini, saved)
     result = commands.figlang("submit", "hub", run, "--repo", "org/model", "-o", tmp_path / "model")
-    assert "no .eval_results entries for figlang_mini, which the hub does not have" in result.stderr
+    assert "no .eval_results of figlang_mini: the hub does not have these rows" in result.stderr
     (readme,) = (path for path in (tmp_path / "model").rglob("*") if path.is_file())
     assert "- data: `figlang_mini/test:fe9a`\n" in readme.read_text()
+
+
+def declare(hub: HubServer, folder: Path, declaration: str | None) -> None:
+    """Let V-FLUTE have this eval.yaml on the hub; None for none."""
+    folder.mkdir()
+    (folder / "README.md").write_text("a card")
+    if declaration is not None:
+        (folder / "eval.yaml").write_text(declaration)
+    hub.add_repo("ColumbiaNLP/V-FLUTE", folder)
+
+
+@pytest.mark.parametrize(
+    ("declaration", "reason"),
+    [
+        (None, "ColumbiaNLP/V-FLUTE has no eval.yaml: the hub takes no results of it yet"),
+        ("tasks: [vflute_f1@0]", "eval.yaml of ColumbiaNLP/V-FLUTE names no task"),
+        ("[", "eval.yaml of ColumbiaNLP/V-FLUTE names no task"),
+    ],
+)
+def test_a_dataset_that_declares_no_leaderboard(
+    hub: HubServer, tmp_path: Path, declaration: str | None, reason: str
+) -> None:
+    declare(hub, tmp_path / "newer", declaration)
+    assert leaderboards_of("ColumbiaNLP/V-FLUTE") == (frozenset(), reason)
+
+
+def test_a_hub_that_fails_is_not_taken_for_one_without_leaderboards(hub: HubServer) -> None:
+    hub.faults.append(Fault("/resolve/", lambda _: Response(500)))
+    task_ids, reason = leaderboards_of("ColumbiaNLP/V-FLUTE")
+    assert not task_ids
+    assert "eval.yaml of ColumbiaNLP/V-FLUTE is not on this machine, and http" in reason
+
+
+@needs_eval_results
+def test_what_the_hub_would_not_take_is_not_written(
+    hub: HubServer, run: Run, tmp_path: Path
+) -> None:
+    declare(hub, tmp_path / "newer", "tasks: [{id: vflute_rank}]")
+    paths, reasons = hub_results.write([run], tmp_path / "model")
+    assert [path.name for path in paths] == ["README.md"]
+    reason = "eval.yaml of ColumbiaNLP/V-FLUTE names no value of vflute"
+    assert reasons == {"V-FLUTE": reason}
+
+
+@needs_eval_results
+def test_without_the_hub_the_model_card_alone_is_written(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    result = commands.figlang("submit", "hub", run.path, "--repo", "a/b", "-o", tmp_path / "model")
+    assert result.exit_code == 0
+    assert "no .eval_results of V-FLUTE: eval.yaml of ColumbiaNLP/V-FLUTE" in result.stderr
+    assert "HF_HUB_OFFLINE is set" in result.stderr
+    assert [path.name for path in (tmp_path / "model").iterdir()] == ["README.md"]
 
 
 @needs_eval_results
@@ -244,8 +326,7 @@ def test_what_is_no_repository_names_no_folder(
 
 # --- docs/upstream/eval: by these files of a dataset's owner the hub shows a leaderboard ---
 
-ROOT = Path(__file__).parents[2]
-FILES = sorted((ROOT / "docs" / "upstream" / "eval").glob("*.yaml"))
+FILES = sorted(EVAL_FILES.glob("*.yaml"))
 
 
 def benchmarks_on_the_hub() -> dict[str, Benchmark]:
@@ -276,6 +357,16 @@ def leaderboards(benchmark: Benchmark) -> set[str]:
     return names
 
 
+def proposed_key() -> str:
+    """The key that our pull request adds to the hub's list of evaluation frameworks."""
+    patch = (ROOT / "docs" / "upstream" / "hub_evaluation_framework.patch").read_text()
+    keys = re.findall(r'^\+\t"([\w-]+)": \{$', patch, re.MULTILINE)
+    names = re.findall(r'^\+\t\tname: "([\w-]+)",$', patch, re.MULTILINE)
+    assert keys == names
+    (key,) = keys
+    return key
+
+
 def test_each_dataset_of_the_hub_has_one() -> None:
     assert [path.stem for path in FILES] == sorted(ON_THE_HUB)
 
@@ -286,7 +377,7 @@ def test_it_names_our_leaderboards_and_the_data_of_their_tasks(path: Path) -> No
     declaration = yaml.safe_load(path.read_text(encoding="utf-8"))
     assert list(declaration) == ["name", "description", "evaluation_framework", "tasks"]
     assert declaration["name"] == path.stem
-    assert declaration["evaluation_framework"] == "lmms-eval"
+    assert declaration["evaluation_framework"] == proposed_key()
     ids = [task["id"] for task in declaration["tasks"]]
     assert len(ids) == len(set(ids))
     assert set(ids) <= leaderboards(ON_THE_HUB[path.stem])

@@ -102,4 +102,4 @@ def test_a_metric_that_failed_is_not_submitted(tmp_path: Path) -> None:
         "acc": {"all": Estimate(math.nan)},
         "f1@0": {"all": Estimate(0.5)},
     }
-    assert [name for name, _, _ in reported_values(task)] == ["f1@0"]
+    assert [value.name for value in reported_values(task)] == ["f1@0"]

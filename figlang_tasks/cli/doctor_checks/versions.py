@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import figlang_tasks
 from figlang_tasks.cli.doctor_checks import Finding, Status, benchmarks_in_need_of
 from figlang_tasks.cli.tasks import MINI
 from figlang_tasks.core.benchmark import benchmarks
@@ -18,7 +20,11 @@ if TYPE_CHECKING:
 
 LISTED_PACKAGES = (
     "lmms-eval",
+    "lm-eval",
+    "torch",
     "transformers",
+    "datasets",
+    "huggingface-hub",
     "accelerate",
     "vllm",
     "sglang",
@@ -29,10 +35,11 @@ LISTED_PACKAGES = (
 
 
 def check_packages() -> Iterator[Finding]:
-    """Yield the versions of Python, of this package and of others, and each requirement not met."""
-    from packaging.requirements import Requirement
+    """Yield the versions of Python, of this package and of others, and each requirement not met.
 
-    import figlang_tasks
+    One line more names those that are newer than what this package was tested with.
+    """
+    from packaging.requirements import Requirement
 
     python = f"{platform.python_version()}, {platform.system()} {platform.machine()}"
     yield Finding("python", "ok", python)
@@ -48,6 +55,44 @@ def check_packages() -> Iterator[Finding]:
     versions = package_versions(LISTED_PACKAGES)
     text = ", ".join(f"{package} {version}" for package, version in versions.items())
     yield Finding("packages", "ok", text)
+    newer_texts = _newer_than_tested(versions)
+    if newer_texts:
+        yield Finding("newer than tested", "ok", ", ".join(newer_texts))
+
+
+def _newer_than_tested(versions: Mapping[str, str]) -> list[str]:
+    """The packages that are newer than what the tests ran with: ``torch 2.16.0 (2.15.0)``.
+
+    Args:
+        versions: the version of each installed package.
+    """
+    from packaging.version import InvalidVersion, Version
+
+    tested_versions = _tested_versions()
+    texts = []
+    for package, version in versions.items():
+        tested = tested_versions.get(package)
+        if tested is None:  # vllm, say, which the tests do not need
+            continue
+        # A version that is none, of a build by hand, cannot be compared.
+        with suppress(InvalidVersion):
+            # The build, +cu130 in 2.15.0+cu130, makes no version newer.
+            if Version(Version(version).public) > Version(tested):
+                texts.append(f"{package} {version} ({tested})")
+    return texts
+
+
+def _tested_versions() -> dict[str, str]:
+    """The version of each package that the tests ran with, by its canonical name."""
+    from packaging.utils import canonicalize_name
+
+    # In a checkout this is a link to the file above it, which pip takes; a wheel holds a copy.
+    path = Path(figlang_tasks.__file__).with_name("constraints.txt")
+    versions = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        name, _, version = line.partition("==")
+        versions[str(canonicalize_name(name))] = version
+    return versions
 
 
 def _check_requirement(
