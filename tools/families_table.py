@@ -28,7 +28,7 @@ COLUMNS = (
 )
 HEAD = f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}\n"
 START_OF_TABLE = "All of this works with: "
-LAST_RUN = re.compile(r"^It last passed on .*\n\n", re.MULTILINE)
+LAST_RUN = re.compile(r"^The tests of this table last passed on .*\n\n", re.MULTILINE)
 NOTHING_SPECIAL = ["yes", "yes", "yes", "fast", ""]
 
 
@@ -74,9 +74,10 @@ def document_after_run() -> str:
     versions = [f"Python {platform.python_version()}"]
     for package in ("transformers", "torch"):
         versions.append(f"{package} {version(package)}")
-    sentence = f"It last passed on {datetime.date.today()}, with {', '.join(versions)}.\n\n"
+    today = datetime.date.today()
+    sentence = f"The tests of this table last passed on {today}, with {', '.join(versions)}."
     before, start, after = DOCUMENT.read_text(encoding="utf-8").partition(START_OF_TABLE)
-    return LAST_RUN.sub("", before) + sentence + start + after
+    return f"{LAST_RUN.sub('', before)}{sentence}\n\n{start}{after}"
 
 
 if __name__ == "__main__":
