@@ -332,12 +332,15 @@ FILES = sorted(EVAL_FILES.glob("*.yaml"))
 def benchmarks_on_the_hub() -> dict[str, Benchmark]:
     """Benchmarks that may have a leaderboard on the hub, by the name of their dataset.
 
-    A leaderboard has one configuration of the data; those of NYCC are means over five.
+    A leaderboard has one configuration and one split of the data. Those of NYCC are means over
+    five configurations, those of CII-Bench are over two splits, and those of YesBut are of stages,
+    which the hub does not tell apart.
     """
+    without_leaderboard = ("NYCC", "CII-Bench", "YesBut")
     on_the_hub: dict[str, Benchmark] = {}
     for benchmark in benchmarks().values():
         source = benchmark.source
-        if source.repository and source.name != "NYCC":
+        if source.repository and source.name not in without_leaderboard:
             on_the_hub[source.name] = benchmark
     return on_the_hub
 
