@@ -26,7 +26,7 @@ from figlang_tasks.answers.choices import Choices
         ("答案不是A。", FOUR, None),
         ("正确选项：B", FOUR, "B"),
         ("综上所述，答案选C", FOUR, "C"),
-        pytest.param("【答案】D", FOUR, "D", marks=UNREAD),
+        ("【答案】D", FOUR, "D"),
         ("故选：A", FOUR, "A"),
         pytest.param("第二张图片", PICTURES, "B", marks=UNREAD),
         pytest.param("正确答案是第三张图。", PICTURES, "C", marks=UNREAD),
