@@ -85,9 +85,14 @@ def without_affirming(text: str) -> str:
 OPENS: Final = r"[\s:(\"'\[\]<{\u3000]{0,6}"
 """Signs before the letter of an option."""
 NOUN_BEFORE: Final = r"(?:(?:选项|选择项|图片?|[Oo]ption|[Cc]hoice)[\s:]?)?"
-NOUN_AFTER: Final = re.compile(r"[)\]\"'>}]{0,3}\s?(?:(?:这一|这个|此)?(?:选项|项|答案)|图)?[)\]\"'>}]{0,3}")
+NOUN_AFTER: Final = re.compile(
+    r"[)\]\"'>}]{0,3}\s?(?:(?:这一|这个|此)?(?:选项|项|答案)|图)?[)\]\"'>}]{0,3}"
+)
 
-_OR = r"(?:但|不过|然而)?(?:和|或者?|或是|与|及|以及|还是|跟|同|到|至|也|亦|又|要么|或许|也许|可能|[-~])"
+_OR = (
+    r"(?:但|不过|然而)?"
+    r"(?:和|或者?|或是|与|及|以及|还是|跟|同|到|至|也|亦|又|要么|或许|也许|可能|[-~])"
+)
 _MAY_BE = r"(?:者|也)?(?:有)?(?:可能|可以|能)?(?:是|为|选择?)?"
 JOIN: Final = re.compile(
     rf"(?:选项|项)?[)\]\"'\s]{{0,3}}(?:[、/&+]|,?{_OR}{{1,2}}){_MAY_BE}\s?(?:选项|图片?)?[(\[\"'\s]{{0,3}}"
@@ -106,7 +111,8 @@ _IS = r"(?:是|(?<![因认以作])为|属于?|即|选择?|:|=)"
 _END = rf"{NOUN_BEFORE}{OPENS}{NOUN_BEFORE}{OPENS}\Z"
 _TOPIC = r"[^,。;:!?\nA-Z]"
 _BEST = (
-    r"(?:最(?![先初后终早大多少小])|更|正确|符合|合适|恰当|贴切|准确|匹配|契合|吻合|接近|相符|贴合|首选|合理|对的)"
+    r"(?:最(?![先初后终早大多少小])|更|正确|符合|合适|恰当|贴切|准确|匹配"
+    r"|契合|吻合|接近|相符|贴合|首选|合理|对的)"
 )
 _MEANS = r"(?:表达|传达|说明|反映|讽刺|体现|寓意|隐喻|含义|主题|意思|意义|内涵|暗示|揭示|象征|解释)"
 _THUS = (
@@ -133,7 +139,10 @@ ANNOUNCED: Final = re.compile(
 """Text before an option, in its clause, that announces it: "答案应该是", "故选", "最符合的是"."""
 CONCLUDES: Final = re.compile(rf"{_THUS}[,:]?\s?(?:{_ADVERB}|本题|这道?题){{0,4}}(?:是|为)?{_END}")
 """Text before an option, in its sentence, that concludes it where nothing follows: "因此，"."""
-IT_IS: Final = re.compile(rf"(?:\A|[,;])\s?(?:那?就|应该?|应当|当然|显然|实则|实际上|其实)?是{_END}")
+IT_IS: Final = re.compile(
+    rf"(?:\A|[,;])\s?(?:那?就|应该?|应当|当然|显然|实则|实际上|其实"
+    rf"|只能|大概|可能|也许|最可能){{0,2}}是{_END}"
+)
 """Text before an option, in its sentence, that has no other words than "是"."""
 ONLY: Final = re.compile(rf"(?:只有|唯有|唯独|只剩下?|剩下的?(?:选项)?(?:只有|就是|是)?){_END}")
 """Text before an option that sets it apart from all others: "只有"."""
@@ -152,15 +161,19 @@ _DENIED_BEFORE = re.compile(
 _NAMED_BESIDE = re.compile(rf"(?:与|和|跟|同|对比|相对于){_END}")
 _COMPARED_AFTER = re.compile(r"\s?(?:相比|比较|比起来|不同|相反|的(?:区别|差别|不同))")
 _CONDITION = re.compile(
-    r"如果|假如|(?<![宛仿倘似好犹])若(?![干隐有])|假设|倘若|要是|除非|即使|即便|哪怕|[有别些的多数]人|人们?会|容易|一开始|起初|本来|原本|最初|乍"
+    r"如果|假如|(?<![宛仿倘似好犹])若(?![干隐有])|假设|倘若|要是|除非|即使|即便|哪怕|[有别些的多数]人|有(?:同学|读者|网友|观点)|人们?会|容易|一开始|起初|本来|原本|最初|乍"
 )
-_NO_CONDITION = re.compile(r"(?:如果|若|假如|要是)我?(?:(?:必须|一定|非|只能|硬)+要?|要)我?(?:选|说|从|挑)")
+_NO_CONDITION = re.compile(
+    r"(?:如果|若|假如|要是)我?(?:(?:必须|一定|非|只能|硬)+要?|要)我?(?:选|说|从|挑)"
+)
 _BUT = re.compile(r"但是?|然而|不过|可是|其实|实际上|后来|实则")
 # After an announced option, in its clause: "选B是不对的", "答案是B的可能性很小", "选B的话"
 _TAKEN_BACK = re.compile(
     r"[^,。;:!?\n]*?(?:[不没未非错误否]|吗|么\Z|的话|的人|可能性[^,]{0,3}[小低]|才怪)"
 )
-_REASON_IN_CLAUSE = re.compile(r"是?因为|是?由于|的(?:理由|原因)|而[不非]|并[不非]|不是|不选|排除|其[他它余]|、|\(")
+_REASON_IN_CLAUSE = re.compile(
+    r"是?因为|是?由于|的(?:理由|原因)|而[不非]|并[不非]|不是|不选|排除|其[他它余]|、|\("
+)
 
 DENIES_NEXT: Final = re.compile(
     rf"[,;(]?\s?(?:而|并|也|都)?(?:不(?:是|该|应该?|能|会|可)?选?|非){_END}"
@@ -177,7 +190,7 @@ _SUPERLATIVE = re.compile(
     r"\bis (?:the )?(?:best|correct|right|answer)\b|优于|胜过|好于|首选"
     r"|(?:最|更)(?:为|加|具)?(?:能?(?:好|够)?地?(?:体现|反映|概括|传达|表达|说明|代表|解释|诠释|准|符|贴|全面)|好|佳|优|完整|深刻"
     r"|可能|接近|合|恰|匹|契|吻|到位|有道理|有说服力|适)"
-    r"|唯一(?:正确|符合|合适)|才(?:是(?:正确|最|对|答案|本题)|符合|对(?=\Z|[,。]))"
+    r"|唯一(?:正确|符合|合适)|可能性最[大高]|才(?:是(?:正确|最|对|答案|本题)|符合|对(?=\Z|[,。]))"
     r"|(?:是|为|就是)\s?[\u4e00-\u9fff]{0,6}答案|正确(?!的[^选答解理。,])|比较?(?:好|合适)"
 )
 _AFFIRMED = re.compile(_AFFIRMS)
@@ -190,17 +203,21 @@ _BARE_VERDICT = re.compile(
     rf"\W*{_LEADS_VERDICT}{{0,6}}(?:{_AFFIRMS}\s?){{1,2}}(?:[^,]{{0,12}}(?:内容|含义|寓意|隐喻|主题|意思|[题图]意|画面|图片"
     r"|要求|答案|选项|选择|解释))?(?:的|了)?\W*\Z"
 )
+# The text between an option and what judges it: 'B选项"..."最符合'
+_ITS_TEXT = re.compile(rf"\A\s?[\"'(]{{0,2}}{QUOTED}+[\"')]{{0,2}}(?=[\u4e00-\u9fff])")
 _SEPARATES = re.compile(r"[)\]\"'*\s]{0,3}(?:[.:、(,\ufffc]|\s)")
 _DENIED = re.compile(
     r"[不没未非否错误×\u2717\u2718\u274c]|无(?!意|声|情)|排除|片面|偏离|偏题|偏颇|过于|太|牵强|表层|浅层|矛盾|相反|相悖|违背|缺乏|忽略"
     r"|干扰|字面|笼统|宽泛|弱|差|只(?:是|强调|提|说|描述|关注|涉及|谈)|仅"
 )
 _PARTLY = re.compile(
-    r"部分|一定|某种|虽然?|尽管|看似|似乎|表面|勉强|有些|有点|基本|大致|可能|如果|若|乍|是否|之一|很容易|道理"
+    r"部分|一定|某种|虽然?|尽管|看似|似乎|表面|勉强|有些|有点|基本|大致|可能(?!性)|如果|若|乍|是否|之一|很容易|道理"
 )
 _OTHERS = re.compile(r"\s?(?:而|且|并且)?(?:其[他它余]|别的|另外|剩下|余下|另)")
 _REASON = re.compile(r"\s?(?:这是|是)?(?:因为?|由于|原因|理由)")
-_BARE_DENIAL = re.compile(r"\W*(?:显然|明显|完全|也|都|这?是)?[不没错误排无][^,。;!?\n]{0,5}(?:[,。;!?\n]|\Z)")
+_BARE_DENIAL = re.compile(
+    r"\W*(?:显然|明显|完全|也|都|这?是)?[不没错误排无][^,。;!?\n]{0,5}(?:[,。;!?\n]|\Z)"
+)
 _CONTRASTS = re.compile(r"\s?(?:而|并)?(?:不是|非)")
 
 # --- no option ---
@@ -262,6 +279,7 @@ def judgement(after: str) -> str | None:
         after: the text up to the next option, or to the end of the sentence or item.
     """
     verdict: str | None = None
+    after = _ITS_TEXT.sub("", after)
     is_text = _SEPARATES.match(after) is not None  # "B. 选项的文字，符合"
     for number, clause in enumerate(CLAUSE_END.split(without_affirming(after))):
         if _REASON.match(clause) or (number and _OTHERS.match(clause)):
