@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from figlang_tasks.answers.announced import announced_option, announced_text, best_option
+from figlang_tasks.answers.chinese import is_chinese
 from figlang_tasks.answers.choices import Choices
 from figlang_tasks.answers.option_analysis import OptionAnalysis
+from figlang_tasks.answers.option_chinese import option_in_chinese
 from figlang_tasks.answers.option_head import leading_option, lone_option
 from figlang_tasks.answers.option_lists import affirmed_option
 from figlang_tasks.answers.option_named import (
@@ -85,6 +87,10 @@ def _read(answer: Answer, choices: Choices) -> Read[int]:
 
     The tiers read options that were not offered too ("E" of four): they are out of range.
     """
+    if choices.names == "letters" and is_chinese(answer.raw):
+        reading_of_chinese = option_in_chinese(answer, choices)
+        if reading_of_chinese is not None:
+            return reading_of_chinese
     analysis = OptionAnalysis(answer, choices)
     for tier in _TIERS:
         reading = tier(analysis)

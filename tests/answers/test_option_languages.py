@@ -26,7 +26,7 @@ from figlang_tasks.answers.choices import Choices
         ("答案不是A。", FOUR, None),
         ("正确选项：B", FOUR, "B"),
         ("综上所述，答案选C", FOUR, "C"),
-        pytest.param("【答案】D", FOUR, "D", marks=UNREAD),
+        ("【答案】D", FOUR, "D"),
         ("故选：A", FOUR, "A"),
         pytest.param("第二张图片", PICTURES, "B", marks=UNREAD),
         pytest.param("正确答案是第三张图。", PICTURES, "C", marks=UNREAD),
@@ -78,3 +78,29 @@ def test_options_in_other_words_and_languages_are_read(
     output: str, choices: Choices, right: str | None
 ) -> None:
     assert name_read(output, choices) == right
+
+
+CANDLE = Choices(
+    3,
+    texts=(
+        "停电的时候，蜡烛比电灯可靠。",
+        "透支健康去工作，终会把自己耗尽。",
+        "健康不是一切。",
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("output", "right"),
+    [
+        ("透支健康去工作，终会把自己耗尽。", "B"),
+        ("答案：透支健康去工作，终会把自己耗尽。", "B"),
+        ("答案：C。健康不是一切。", "C"),  # The "不" of the text denies nothing.
+        ("答案：B，因为A不符合", "B"),
+        ("答案：B. 停电的时候，蜡烛比电灯可靠。", None),
+        ("不应选B", None),
+        ("选项B不正确。", None),
+    ],
+)
+def test_texts_of_options_in_chinese_are_read(output: str, right: str | None) -> None:
+    assert name_read(output, CANDLE) == right
