@@ -9,7 +9,7 @@ ARCHIVES = "doi.org/10.15131/shef.data.28436600"
 
 BENCHMARK = Benchmark(
     name="admire",
-    version="4-0",
+    version="5-0",
     prompt_hash="094b9c167cde",
     summary="which picture shows this compound?",
     citation="""\

@@ -7,7 +7,7 @@ from figlang_tasks.core.hub import Source
 
 BENCHMARK = Benchmark(
     name="columbus",
-    version="2-1",
+    version="3-0",
     prompt_hash="f3ca24b6cf1e",
     summary="which phrase does a rebus convey?",
     citation="""\

@@ -8,7 +8,7 @@ from figlang_tasks.core.hub import Source
 
 BENCHMARK = Benchmark(
     name="irfl",
-    version="5-1",
+    version="6-0",
     prompt_hash="32de4d05a64b",
     summary="which picture shows what a phrase says?",
     citation="""\

@@ -7,7 +7,7 @@ from figlang_tasks.core.hub import Source
 
 BENCHMARK = Benchmark(
     name="nycc",
-    version="4-0",
+    version="5-0",
     prompt_hash="3901458ced80",
     summary="which caption fits a cartoon, and why?",
     citation="""\
