@@ -79,6 +79,11 @@ def doc_to_messages(
     return [user_turn(pictures, doc_to_text(doc, lmms_eval_specific_kwargs))]
 
 
+def shown_texts(doc: Document) -> list[str]:
+    """The texts of a row that its prompt shows, by which an invented next question is found."""
+    return [doc["question"], *doc["options"]]
+
+
 def doc_to_target(doc: Document) -> str:
     """The right answer in the form that the prompt asks for: ``答案：C``."""
     answers, right_letter = chance_answers(doc)
