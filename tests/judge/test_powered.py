@@ -221,12 +221,12 @@ def test_a_system_without_scores_has_no_estimate(judged: Path, tmp_path: Path) -
     report: Mapping[str, Any] = agree(key, fill(key, tmp_path))
     assert {estimate["system"] for estimate in report["all_rows"]["estimates"]} == {"Kettle"}
     (refusal,) = report["all_rows"]["refused"]
-    assert refusal.startswith("Shark has no explanation scores: figlang score adds them")
+    assert refusal.startswith("Shark has no explanation scores: add some (figlang score, ")
 
 
 def sign_again(content: dict[str, Any]) -> dict[str, Any]:
     """A key with changed content, signed as an export signs it."""
-    signed_by_export = ("written_by", "sheet")
+    signed_by_export = ("written_by", "sheet", "digest")
     return sign(**{name: content[name] for name in content if name not in signed_by_export})
 
 

@@ -9,11 +9,12 @@ from figlang_tasks.core.rubric import ExplanationToJudge
 from figlang_tasks.scoring.task import Document
 
 TEMPLATE: Final = "judge/metaclue.jinja"
+ASKS_LABEL: Final = False
 
 
 def explanation_of(record: Record, document: Document) -> ExplanationToJudge | None:
     """The caption of an image with the annotated statements; None in the other tasks."""
     if "caption" not in record:
         return None
-    row_texts = {"references": record["references"]}
+    row_texts = {"reference": "\n".join(f"- {statement}" for statement in record["references"])}
     return ExplanationToJudge(record["caption"], row_texts, {"path": document["image"]})

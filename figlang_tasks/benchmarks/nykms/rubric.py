@@ -12,6 +12,7 @@ _TOPICS: Final = {"ME": "metaphor", "SE": "sarcasm"}
 """What each explanation is of, by its field."""
 
 TEMPLATE: Final = "judge/nykms.jinja"
+ASKS_LABEL: Final = False
 
 
 def explanation_of(record: Record, document: Document) -> ExplanationToJudge | None:
@@ -27,7 +28,7 @@ def explanation_of(record: Record, document: Document) -> ExplanationToJudge | N
                 "topic": topic,
                 "caption": document["caption"],
                 "reference": record["gold"][field],
-                "description": document["description"] if is_described else None,
+                "description": document["description"] if is_described else "",
             }
             picture = None if is_described else document["image"]
             return ExplanationToJudge(record["predicted"][field], row_texts, picture)
