@@ -2,8 +2,7 @@
 
 A benchmark whose answers hold an explanation, or a caption, has a module ``rubric``. Its
 ``TEMPLATE`` tells a language model the row and what a good explanation is; ``explanation_of(record,
-document)`` gives what it is rendered with, which is also what a sheet shows people. ``ASKS_LABEL``
-says whether a judge chooses a label first: entailment or contradiction.
+document)`` gives what it is rendered with, which is also what a sheet shows people.
 """
 
 from __future__ import annotations

@@ -94,14 +94,14 @@ def machine_rows(explained_by_system: Mapping[str, ExplainedTask]) -> list[Machi
             "id": row_id,
             "unit": unit_of(record),
             "source": source_of(record),
-            "gold": record["gold"] if first.rubric.ASKS_LABEL else 1,
+            "gold": record["gold"] if first.asks_label else 1,
             "predicted": {},
             "scores": {},
         }
     for system, explained in explained_by_system.items():
         for row_id, record in explained.records.items():
             row = rows[row_id]
-            row["predicted"][system] = record["predicted"] if explained.rubric.ASKS_LABEL else None
+            row["predicted"][system] = record["predicted"] if explained.asks_label else None
             row["scores"][system] = score_of(record)
     return [rows[row_id] for row_id in sorted(rows)]
 

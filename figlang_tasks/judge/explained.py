@@ -42,6 +42,12 @@ class ExplainedTask(NamedTuple):
     rows_with_picture: Collection[str]
 
     @property
+    def asks_label(self) -> bool:
+        """Whether models choose a label, and judges too: entailment or contradiction."""
+        scheme = self.task.kind.scheme
+        return scheme is not None and scheme.asks_label
+
+    @property
     def records(self) -> dict[str, Record]:
         """The records of the rows that have an explanation, by row."""
         return {

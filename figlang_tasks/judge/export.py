@@ -102,6 +102,12 @@ def export(
     generator = random.Random(seed)
     records = list(first.records.values())
     row_ids = draw.draw_rows(records, count, generator, by_source=by_source)
+    draw_record = DrawRecord(
+        method=BY_SOURCE if by_source else "simple",
+        seed=seed,
+        rows=len(records),
+        drawn=len(row_ids),
+    )
     machine_rows = draw.machine_rows(explained_by_system)
     scorer = first.task.signature or first.task.scorer
     if scores is not None:
@@ -115,24 +121,8 @@ def export(
             pictures[item.image] = png_bytes(item.picture)
         rows += item.rows()
         key_items.append(item.key_item())
-    key = keys.sign(
-        benchmark=first.task.benchmark.name,
-        data=str(first.task.data),
-        seed=seed,
-        scorer=scorer,
-        asks_label=first.rubric.ASKS_LABEL,
-        tasks={name: explained.task.task for name, explained in explained_by_system.items()},
-        systems=list(explained_by_system),
-        items=key_items,
-        draw=DrawRecord(
-            method=BY_SOURCE if by_source else "simple",
-            seed=seed,
-            rows=len(records),
-            drawn=len(row_ids),
-        ),
-        rows=machine_rows,
-    )
-    columns = _columns(rows, first.rubric.ASKS_LABEL, len(explained_by_system) > 1)
+    key = _key(explained_by_system, scorer, key_items, draw_record, machine_rows)
+    columns = _columns(rows, first.asks_label, len(explained_by_system) > 1)
     for row in rows:
         row["benchmark"] = first.task.benchmark.name
     return write_export(output, pictures, columns, rows, annotators, key)
@@ -195,6 +185,29 @@ def _items(
             )
         )
     return items
+
+
+def _key(
+    explained_by_system: Mapping[str, ExplainedTask],
+    scorer: str | None,
+    items: Sequence[KeyItem],
+    draw_record: DrawRecord,
+    machine_rows: Sequence[MachineRow],
+) -> dict[str, object]:
+    """The signed key (`ExplanationKey`)."""
+    first = next(iter(explained_by_system.values()))
+    return keys.sign(
+        benchmark=first.task.benchmark.name,
+        data=str(first.task.data),
+        seed=draw_record["seed"],
+        scorer=scorer,
+        asks_label=first.asks_label,
+        tasks={name: explained.task.task for name, explained in explained_by_system.items()},
+        systems=list(explained_by_system),
+        items=items,
+        draw=draw_record,
+        rows=machine_rows,
+    )
 
 
 def _columns(

@@ -32,7 +32,7 @@ def text(arguments: Sequence[str], task: str | None = None) -> str:
             labels = needed_labels(2 * half_width, 0.5, correlation, n_rows)
             cells.append("-" if labels is None else str(max(labels, LEAST_LABELS)))
         rows.append(cells)
-    condition = "chose its right label and agree" if explained.rubric.ASKS_LABEL else "agree"
+    condition = "chose its right label and agree" if explained.asks_label else "agree"
     return (
         f"labels that count for a system, of {n_rows} rows; r: correlation of its explanation"
         f" scores with what people say (0: none or useless); - more than all rows\n\n"

@@ -205,10 +205,13 @@ class Scheme:
         thresholds: the metrics. The first one, with a threshold of 0, also has a value without
             scores: that of the labels alone.
         headline: the name of the metric that stands for the task; "" if that has no threshold.
+        asks_label: whether models choose a label. If not, the label of every explanation counts as
+            right, which says nothing of the answer.
     """
 
     thresholds: tuple[Threshold, ...]
     headline: str
+    asks_label: bool = True
 
     @property
     def label_metric(self) -> str:

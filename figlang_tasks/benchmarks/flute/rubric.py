@@ -9,7 +9,6 @@ from figlang_tasks.core.rubric import ExplanationToJudge
 from figlang_tasks.scoring.task import Document
 
 TEMPLATE: Final = "judge/flute.jinja"
-ASKS_LABEL: Final = True
 
 
 def explanation_of(record: Record, document: Document) -> ExplanationToJudge | None:

@@ -10,7 +10,6 @@ from figlang_tasks.core.rubric import ExplanationToJudge
 from figlang_tasks.scoring.task import Document
 
 TEMPLATE: Final = "judge/nycc.jinja"
-ASKS_LABEL: Final = False
 
 
 def explanation_of(record: Record, document: Document) -> ExplanationToJudge | None:

@@ -12,7 +12,6 @@ _TOPICS: Final = {"ME": "metaphor", "SE": "sarcasm"}
 """What each explanation is of, by its field."""
 
 TEMPLATE: Final = "judge/nykms.jinja"
-ASKS_LABEL: Final = False
 
 
 def explanation_of(record: Record, document: Document) -> ExplanationToJudge | None:

@@ -124,7 +124,9 @@ class _Scheme(Scheme):
         return ("average", "bertscore")
 
 
-SCHEME = _Scheme(thresholds("explained", (0.0,), "figlang_tasks", "all"), headline="")
+SCHEME = _Scheme(
+    thresholds("explained", (0.0,), "figlang_tasks", "all"), headline="", asks_label=False
+)
 
 
 def _understanding_scopes(record: UnderstandingRecord) -> Iterator[str]:
