@@ -42,6 +42,13 @@ Coefficient: TypeAlias = Callable[[pd.DataFrame], float | None]
 """A coefficient of agreement over a table of judgements; None where it is undefined."""
 
 
+_NOT_OF_PEOPLE = (
+    "one of the annotators is a language model, and what people would say is estimated from their"
+    " judgements alone: leave out its sheet, and give judge export its verdicts as --scores"
+)
+"""Why there are no estimates from sheets of which a language model filled in one."""
+
+
 def agree(
     key_path: Path, sheet_paths: Sequence[Path], any_label: bool = False
 ) -> Mapping[str, Any]:
@@ -115,9 +122,12 @@ def _agree_on_explanations(
         report["alpha"] = _agreement(figures.alpha, counted, system_of, systems)
     if counted.preferred is not None:
         _add_preferences(report, counted.preferred)
-    report["all_rows"] = powered.estimate(
-        key, judgements, _label_counts(judgements.label, is_right, any_label)
-    )
+    if any(annotator["llm"] for annotator in annotators):
+        report["all_rows"] = {"estimates": [], "refused": [_NOT_OF_PEOPLE]}
+    else:
+        report["all_rows"] = powered.estimate(
+            key, judgements, _label_counts(judgements.label, is_right, any_label)
+        )
     published = benchmarks()[key["benchmark"]].module("agreement")
     if published is not None:
         report["published"] = published.PUBLISHED

@@ -205,8 +205,7 @@ class Scheme:
         thresholds: the metrics. The first one, with a threshold of 0, also has a value without
             scores: that of the labels alone.
         headline: the name of the metric that stands for the task; "" if that has no threshold.
-        asks_label: whether models choose a label. If not, the label of every explanation counts as
-            right, which says nothing of the answer.
+        asks_label: whether models choose a label; else that of every explanation counts as right.
     """
 
     thresholds: tuple[Threshold, ...]

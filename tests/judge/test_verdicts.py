@@ -15,19 +15,22 @@ from saved_runs import sample_lines, write_run
 
 from figlang_tasks.core.benchmark import parse_request
 from figlang_tasks.core.errors import FigLangError
-from figlang_tasks.judge import draw, sheet, verdicts
+from figlang_tasks.judge import draw, judged_runs, sheet, verdicts
 from figlang_tasks.judge.agree import agree, text
 from figlang_tasks.judge.explained import ExplainedTask, read_explained
 from figlang_tasks.judge.export import export
 from figlang_tasks.judge.llm import JudgedSheet
 from figlang_tasks.judge.llm_runs import JudgedRuns
+from figlang_tasks.results.runs import read_all
 from figlang_tasks.scoring import process_results
 
 MINI = "figlang_mini"
+FLUTE = "figlang_mini_flute"
 METAPHOR = "figlang_mini_nykms_metaphor"
 CAPTION = "figlang_mini_metaclue_caption"
 ANSWERS = {
     MINI: "Because {}.\n\nLABEL: entailment",
+    FLUTE: "Entails. Because {}.",
     METAPHOR: "1. Yes\n2. cage\n3. Because {}.",
     CAPTION: "Number {} is as strong as a bull.",
 }
@@ -35,9 +38,9 @@ OPTIONS: dict[str, Any] = {"count": 500, "seed": 3, "annotators": 2}
 JUDGE = "LLM judge a-model, prompt 0123456789"
 
 
-def run_of(folder: Path, task: str) -> Path:
-    """A run of a task with another explanation for each row."""
-    lines = sample_lines(task, None, lambda doc, number: ANSWERS[task].format(number))
+def run_of(folder: Path, task: str, count: int | None = None) -> Path:
+    """A run of a task, with another explanation for each row, of all rows or some."""
+    lines = sample_lines(task, count, lambda doc, number: ANSWERS[task].format(number))
     return write_run(folder, {task: lines})
 
 
@@ -89,13 +92,13 @@ def fill(key: Mapping[str, Any], folder: Path, wanted: Mapping[str, int | None])
 
 
 @pytest.mark.parametrize(
-    "task", [MINI, METAPHOR, CAPTION, "explanation", "explanation_from_pixels"]
+    "task", [MINI, FLUTE, METAPHOR, CAPTION, "explanation", "explanation_from_pixels"]
 )
 def test_a_sheet_asks_the_judge_what_the_run_asks_it(
     task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if task in ANSWERS:
-        run = run_of(tmp_path / "run", task)
+        run = run_of(tmp_path / "run", task, 4)
     else:
         monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path / "data"))
         run = caption_contest_run(tmp_path / "run", tmp_path / "data", task)
@@ -110,13 +113,13 @@ def test_a_sheet_asks_the_judge_what_the_run_asks_it(
     )
     pictures = [question.item.read_picture is not None for question in of_run]
     assert [question.item.read_picture is not None for question in asked] == pictures
-    # A label is asked for by the benchmark of entailments alone.
-    assert (len(of_sheet) > len(asked)) == (task == MINI)
-    assert ("label" in sheet.read(human / "annotator1.csv").rows) == (task == MINI)
+    # A label is asked for by benchmarks of entailment alone.
+    assert (len(of_sheet) > len(asked)) == (task in (MINI, FLUTE))
+    assert ("label" in sheet.read(human / "annotator1.csv").rows) == (task in (MINI, FLUTE))
 
 
 def test_a_sheet_of_an_unknown_benchmark_is_refused(tmp_path: Path) -> None:
-    run = run_of(tmp_path / "run", CAPTION)
+    run = run_of(tmp_path / "run", CAPTION, 2)
     (tmp_path / "human").mkdir()
     export([str(run)], tmp_path / "human", **OPTIONS)
     path = tmp_path / "human" / "annotator1.csv"
@@ -149,6 +152,7 @@ def test_the_labels_of_people_correct_the_verdicts(task: str, tmp_path: Path) ->
         people[item["id"]] = 1
     report: Mapping[str, Any] = agree(human / "key.json", fill(key, human, people))
     assert f"{JUDGE} as a predictor of adequacy" in text(report)
+    assert set(judged_runs.read(human / "key.json", read_all([run])).tasks) == {"Shark"}
     if count < 30:
         assert "fewer than the 30" in report["all_rows"]["refused"][0]
         return
@@ -222,7 +226,7 @@ def test_files_without_verdicts_are_one_message(caption_run: ExplainedTask, tmp_
 
 
 def test_a_refused_export_writes_nothing(tmp_path: Path) -> None:
-    run = run_of(tmp_path / "run", CAPTION)
+    run = run_of(tmp_path / "run", CAPTION, 2)
     output = tmp_path / "human"
     refused = figlang("judge", "export", run, "-o", output, "--scores", tmp_path / "none.jsonl")
     assert refused.exit_code == 1 and "none.jsonl" in refused.stderr
