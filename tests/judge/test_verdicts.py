@@ -92,7 +92,7 @@ def fill(key: Mapping[str, Any], folder: Path, wanted: Mapping[str, int | None])
 
 
 @pytest.mark.parametrize(
-    "task", [MINI, FLUTE, METAPHOR, CAPTION, "explanation", "explanation_from_pixels"]
+    "task", [FLUTE, METAPHOR, CAPTION, "explanation", "explanation_from_pixels"]
 )
 def test_a_sheet_asks_the_judge_what_the_run_asks_it(
     task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -114,8 +114,8 @@ def test_a_sheet_asks_the_judge_what_the_run_asks_it(
     pictures = [question.item.read_picture is not None for question in of_run]
     assert [question.item.read_picture is not None for question in asked] == pictures
     # A label is asked for by benchmarks of entailment alone.
-    assert (len(of_sheet) > len(asked)) == (task in (MINI, FLUTE))
-    assert ("label" in sheet.read(human / "annotator1.csv").rows) == (task in (MINI, FLUTE))
+    assert (len(of_sheet) > len(asked)) == (task == FLUTE)
+    assert ("label" in sheet.read(human / "annotator1.csv").rows) == (task == FLUTE)
 
 
 def test_a_sheet_of_an_unknown_benchmark_is_refused(tmp_path: Path) -> None:
