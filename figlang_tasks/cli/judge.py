@@ -36,10 +36,20 @@ ExportFolder: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
-PicturesTask: TypeAlias = Annotated[
+ExportTask: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        metavar="NAME", help="Sort generated pictures: irfl_generate.", show_default=False
+        metavar="NAME",
+        help="Task of the runs, if several have explanations. irfl_generate: sort pictures.",
+        show_default=False,
+    ),
+]
+Scores: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="VERDICTS",
+        help="Verdicts of figlang judge llm on these runs, in place of ExplanationScores.",
+        show_default=False,
     ),
 ]
 Count: TypeAlias = Annotated[
@@ -59,41 +69,46 @@ Power: TypeAlias = Annotated[
 def export(
     runs: Runs,
     output: ExportFolder = None,
-    task: PicturesTask = None,
+    task: ExportTask = None,
     count: Count = 95,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the sampling and of the letters.")] = 0,
     annotators: Annotated[int, typer.Option(min=1, max=99, help="Sheets to write.")] = 2,
     by_source: BySource = False,
+    scores: Scores = None,
     power: Power = False,
 ) -> None:
     """Write blind sheets for annotators, and pictures.
 
     The runs have explanations of the same rows. A sheet has one row for each explanation, with
     letters in place of the systems' names. Keep the key secret: it says which letter is which
-    system and contains gold labels and ExplanationScores. Give each annotator a sheet and the
-    folder of pictures. docs/judge.md explains how to fill in a sheet.
+    system and contains gold labels and scores. Give each annotator a sheet and the folder of
+    pictures. docs/judge.md explains how to fill in a sheet.
 
-    With --task, RUN is a folder of pictures that a text-to-image model generated, and annotators
-    sort each picture into a category.
+    With --task irfl_generate, RUN is a folder of pictures that a text-to-image model generated, and
+    annotators sort each picture into a category.
 
     \b
     figlang judge export SG=results/llava --power
     figlang judge export SG=results/llava GPT=results/gpt -o human --n 50
+    figlang judge export SG=results/llava GPT=results/gpt -o human --scores verdicts.jsonl
     figlang judge export --task irfl_generate SDXL=pictures/sdxl FLUX=pictures/flux -o human
     """
     from figlang_tasks.judge import export as explanations
     from figlang_tasks.judge import pictures
 
-    if task is not None and (power or by_source):
-        raise typer.BadParameter("--power and --by-source are of explanations: leave out --task")
+    is_of_pictures = task in pictures.benchmarks_of_tasks()
+    if is_of_pictures and (power or by_source or scores is not None):
+        raise typer.BadParameter(
+            f"--power, --by-source and --scores are of explanations: leave out --task {task}"
+        )
     if power:
-        _say_power(runs, output)
+        _say_power(runs, task, output)
         return
     if output is None:
         raise typer.BadParameter("name a folder: -o human", param_hint="--output")
     with new_folder(output) as folder:
         # Both return the names of the files in the folder.
-        if task is None:
+        if task is None or not is_of_pictures:
             written = explanations.export(
                 runs,
                 folder,
@@ -101,19 +116,21 @@ def export(
                 seed=seed,
                 annotators=annotators,
                 by_source=by_source,
+                task=task,
+                scores=scores,
             )
         else:
             written = pictures.export(runs, folder, task=task, seed=seed, annotators=annotators)
     _say_written(output, written)
 
 
-def _say_power(runs: list[str], output: Path | None) -> None:
+def _say_power(runs: list[str], task: str | None, output: Path | None) -> None:
     """Print how many labels runs need; the option --output is a mistake then."""
     if output is not None:
         raise typer.BadParameter("--power writes nothing: leave out --output")
     from figlang_tasks.judge import power
 
-    say(power.text(runs))
+    say(power.text(runs, task))
 
 
 def _say_written(output: Path, written: list[str]) -> None:

@@ -39,7 +39,7 @@ OPTIONAL_MODULES: Mapping[str, OptionalModule] = {
     "parts": OptionalModule(("PARTS",), "figlang score"),
     "picture": OptionalModule(("picture",), "figlang report"),
     "reproduced": OptionalModule(("cells",), "figlang reproduce"),
-    "rubric": OptionalModule(("TEMPLATE", "explanation_of"), "figlang judge llm"),
+    "rubric": OptionalModule(("TEMPLATE", "explanation_of"), "figlang judge"),
     "sorting": OptionalModule(("SORTING",), "figlang judge export"),
     "submission": OptionalModule(("SUBMISSION",), "figlang submit"),
     "template": OptionalModule(("template",), "figlang data template"),

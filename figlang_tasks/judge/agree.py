@@ -42,6 +42,13 @@ Coefficient: TypeAlias = Callable[[pd.DataFrame], float | None]
 """A coefficient of agreement over a table of judgements; None where it is undefined."""
 
 
+_NOT_OF_PEOPLE = (
+    "one of the annotators is a language model, and what people would say is estimated from their"
+    " judgements alone: leave out its sheet, and give judge export its verdicts as --scores"
+)
+"""Why there are no estimates from sheets of which a language model filled in one."""
+
+
 def agree(
     key_path: Path, sheet_paths: Sequence[Path], any_label: bool = False
 ) -> Mapping[str, Any]:
@@ -81,15 +88,16 @@ def _agree_on_explanations(
     systems: list[str] = key["systems"]
     explanations = explanations_table(key)
     gold = one_cell_per_item(explanations["gold"])
-    judgements, annotators = _read_sheets(key, sheet_paths, explanations.index)
+    judgements, annotators = _read_sheets(key, sheet_paths, explanations.index, gold)
     is_right = judgements.label.eq(gold, axis=0)  # False too where the label is missing
     for annotator in annotators:
         name = annotator["name"]
         annotator["missing"] = missing_judgements(
             judgements, name, gold, includes_wrong_labels=any_label
         )
-        n_labels = judgements.label[name].count()  # without those that are missing
-        annotator["labels_right"] = share(is_right[name].sum(), n_labels)
+        if _asks_label(key):
+            n_labels = judgements.label[name].count()  # without those that are missing
+            annotator["labels_right"] = share(is_right[name].sum(), n_labels)
 
     counted_items = gold.index
     if not any_label:
@@ -101,6 +109,7 @@ def _agree_on_explanations(
     report: ExplanationReport = {
         **figures.report_head(key, annotators),
         "items": len(gold),
+        "asks_label": _asks_label(key),
         "items_counted": len(counted_items),
         "any_label": any_label,
         "pairs": _pairs(counted, system_of, systems),
@@ -113,13 +122,21 @@ def _agree_on_explanations(
         report["alpha"] = _agreement(figures.alpha, counted, system_of, systems)
     if counted.preferred is not None:
         _add_preferences(report, counted.preferred)
-    report["all_rows"] = powered.estimate(
-        key, judgements, _label_counts(judgements.label, is_right, any_label)
-    )
+    if any(annotator["llm"] for annotator in annotators):
+        report["all_rows"] = {"estimates": [], "refused": [_NOT_OF_PEOPLE]}
+    else:
+        report["all_rows"] = powered.estimate(
+            key, judgements, _label_counts(judgements.label, is_right, any_label)
+        )
     published = benchmarks()[key["benchmark"]].module("agreement")
     if published is not None:
         report["published"] = published.PUBLISHED
     return report
+
+
+def _asks_label(key: ExplanationKey) -> bool:
+    """Whether annotators choose a label, on which it depends whether an item counts."""
+    return key.get("asks_label", True)
 
 
 def _label_counts(
@@ -145,7 +162,7 @@ def _label_counts(
 
 
 def _read_sheets(
-    key: ExplanationKey, sheet_paths: Sequence[Path], judged: pd.Index
+    key: ExplanationKey, sheet_paths: Sequence[Path], judged: pd.Index, gold: pd.Series
 ) -> tuple[Judgements, list[Annotator]]:
     """Read the judgements in filled sheets of explanations, and list the annotators.
 
@@ -156,18 +173,23 @@ def _read_sheets(
         key: the key of the sheets.
         sheet_paths: a sheet of each annotator.
         judged: item and letter of each explanation.
+        gold: the right label of each item, which counts as chosen if no label is asked for.
 
     Returns:
         The judgements; and the annotators, without `missing` and `labels_right`.
     """
     letters = sheet.LETTERS[: len(key["systems"])]
-    spellings = sheet.spellings_by_column(letters)
+    spellings = sheet.spellings_by_column(letters, asks_label=_asks_label(key))
     tables, annotators = figures.gather_judgements(key, sheet_paths, judged, spellings)
     preferred = None
     if "preferred" in tables:  # there are several systems
         preferred = one_cell_per_item(tables["preferred"])
+    if "label" in tables:
+        label = one_cell_per_item(tables["label"])
+    else:
+        label = pd.DataFrame({annotator["name"]: gold for annotator in annotators})
     judgements = Judgements(
-        label=one_cell_per_item(tables["label"]),
+        label=label,
         adequate=tables["adequate"],
         error=tables["error"],
         preferred=preferred,

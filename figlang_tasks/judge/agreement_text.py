@@ -9,7 +9,7 @@ from figlang_tasks.core.text import markdown_table
 from figlang_tasks.judge import figures, powered_text
 from figlang_tasks.judge.figures import number, percent
 from figlang_tasks.judge.reports import Agreement, ExplanationReport, Predictor, Preference
-from figlang_tasks.judge.sheet import ERRORS
+from figlang_tasks.judge.sheet import ERRORS, is_language_model
 
 _SYSTEMS_HEAD = ("where all agree, %", "adequate", "of", "preferred", *ERRORS, "marks")
 """The head of the table of systems; its first column holds their names."""
@@ -18,7 +18,9 @@ _SYSTEMS_HEAD = ("where all agree, %", "adequate", "of", "preferred", *ERRORS, "
 def text(report: ExplanationReport) -> str:
     """A report on explanations as tables for people, with shares in percent."""
     condition = "whose label all got right"
-    if report["any_label"]:
+    if not report["asks_label"]:
+        condition = "judged"
+    elif report["any_label"]:
         condition = "whatever their label"
     head = (
         f"{report['items']} items of {report['data']}; adequacy, errors and preference are of the "
@@ -124,10 +126,14 @@ def _published_text(published: Mapping[str, Any]) -> str:
 
 
 def _predictor_text(predictor: Predictor) -> str:
-    """How well ExplanationScore predicts adequacy, or why that is not known."""
+    """How well the scores predict adequacy, or why that is not known."""
+    scorer = predictor["scorer"]
+    name = "ExplanationScore"
+    if scorer is not None:
+        name = scorer if is_language_model(scorer) else f"{name} ({scorer})"
     if "undefined" in predictor:
         reason = predictor["undefined"]
-        return f"ExplanationScore as a predictor of adequacy: not computed, {reason}"
+        return f"{name} as a predictor of adequacy: not computed, {reason}"
     n_scores = predictor["n"]
     n_adequate = predictor["adequate"]
     # Scores at random have the share of adequate explanations as their area.
@@ -136,7 +142,7 @@ def _predictor_text(predictor: Predictor) -> str:
     trapezoidal_area = predictor["trapezoidal_area"]
     best = predictor["best_f1"]
     return (
-        f"ExplanationScore ({predictor['scorer']}) as a predictor of adequacy,"
+        f"{name} as a predictor of adequacy,"
         f" {n_scores} explanations, {n_adequate} of them adequate:\n"
         "area under the precision-recall curve:"
         f" {average_precision:.2f} (average precision; {area_by_chance:.2f} by chance),"

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.core.record import Record
+from figlang_tasks.judge.explained import ExplainedTask
 from figlang_tasks.judge.key import MachineRow
-from figlang_tasks.results.task_run import TaskRun
 from figlang_tasks.scoring.records import unit_of
 
 LEAST_OF_SOURCE = 2
@@ -81,27 +81,27 @@ def source_of(record: Record) -> str:
     return str(record.get("report_group") or "")
 
 
-def machine_rows(task_by_system: Mapping[str, TaskRun]) -> list[MachineRow]:
+def machine_rows(explained_by_system: Mapping[str, ExplainedTask]) -> list[MachineRow]:
     """What the systems predict of each row, and how a scorer scores their explanations.
 
     Args:
-        task_by_system: the task of each system; all of the same rows.
+        explained_by_system: the task of each system; all of the same rows.
     """
-    first_task = next(iter(task_by_system.values()))
+    first = next(iter(explained_by_system.values()))
     rows: dict[str, MachineRow] = {}
-    for record in first_task.records:
-        rows[record["id"]] = {
-            "id": record["id"],
+    for row_id, record in first.records.items():
+        rows[row_id] = {
+            "id": row_id,
             "unit": unit_of(record),
             "source": source_of(record),
-            "gold": record["gold"],
+            "gold": record["gold"] if first.asks_label else 1,
             "predicted": {},
             "scores": {},
         }
-    for system, task in task_by_system.items():
-        for record in task.records:
-            row = rows[record["id"]]
-            row["predicted"][system] = record["predicted"]
+    for system, explained in explained_by_system.items():
+        for row_id, record in explained.records.items():
+            row = rows[row_id]
+            row["predicted"][system] = record["predicted"] if explained.asks_label else None
             row["scores"][system] = score_of(record)
     return [rows[row_id] for row_id in sorted(rows)]
 

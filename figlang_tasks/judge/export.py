@@ -6,23 +6,16 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from figlang_tasks.core import images
-from figlang_tasks.core.errors import FigLangError
-from figlang_tasks.core.record import Record
-from figlang_tasks.core.text import listing
-from figlang_tasks.judge import draw, sheet
+from PIL import Image
+
+from figlang_tasks.core.rubric import TEXT_COLUMNS
+from figlang_tasks.judge import draw, sheet, verdicts
 from figlang_tasks.judge import key as keys
-from figlang_tasks.judge.documents import RunDocuments
+from figlang_tasks.judge.explained import ExplainedTask, read_explained
 from figlang_tasks.judge.export_folder import png_bytes, write_export
-from figlang_tasks.judge.key import BY_SOURCE, DrawRecord, KeyItem
-from figlang_tasks.results import runs
-from figlang_tasks.results.comparability import check_same_rows, check_same_scorer
-from figlang_tasks.results.task_run import Run, TaskRun
-
-NO_EXPLANATION = "(no explanation)"
-"""Stands in a sheet in place of an empty explanation."""
+from figlang_tasks.judge.key import BY_SOURCE, DrawRecord, KeyItem, MachineRow
+from figlang_tasks.results.comparability import check_same_scorer
 
 
 @dataclass(frozen=True)
@@ -31,15 +24,19 @@ class _Item:
 
     Attributes:
         number: of the item in the sheets.
-        document: the row of the benchmark.
+        machine_row: what machines say of it.
+        row_texts: the texts of its row, by column.
+        picture: the picture of its row; None if it has none.
+        explanations: by letter.
         system_of_letter: the system behind each letter.
-        records: of the answers, by letter.
     """
 
     number: int
-    document: Mapping[str, Any]
+    machine_row: MachineRow
+    row_texts: Mapping[str, str]
+    picture: Image.Image | None
+    explanations: dict[str, str]
     system_of_letter: dict[str, str]
-    records: dict[str, Record]
 
     @property
     def image(self) -> str:
@@ -49,29 +46,24 @@ class _Item:
     def key_item(self) -> KeyItem:
         """The item in the key, which holds what annotators must not see."""
         scores: dict[str, float | None] = {}
-        for letter, record in self.records.items():
-            scores[letter] = draw.score_of(record)
+        for letter, system in self.system_of_letter.items():
+            scores[letter] = self.machine_row["scores"][system]
         return {
             "number": self.number,
-            "id": self.document["id"],
-            "gold": self.records["A"]["gold"],  # the same for every system
+            "id": self.machine_row["id"],
+            "gold": self.machine_row["gold"],
             "systems": self.system_of_letter,
             "scores": scores,
         }
 
     def rows(self) -> list[dict[str, object]]:
         """The rows of the item in the sheets: one for the explanation of each letter."""
-        texts = {
-            "item": self.number,
-            "image": self.image,
-            "premise": self.document.get("premise", ""),
-            "claim": self.document.get("claim") or self.document.get("hypothesis", ""),
-            "reference": self.document["explanation"],
-        }
+        cells: dict[str, object] = {"item": self.number, **self.row_texts}
+        if self.picture is not None:
+            cells["image"] = self.image
         rows: list[dict[str, object]] = []
-        for letter, record in self.records.items():
-            explanation = (record["explanation"] or "").strip() or NO_EXPLANATION
-            rows.append({**texts, "letter": letter, "explanation": explanation})
+        for letter, explanation in self.explanations.items():
+            rows.append({**cells, "letter": letter, "explanation": explanation})
         return rows
 
 
@@ -83,6 +75,8 @@ def export(
     seed: int,
     annotators: int,
     by_source: bool = False,
+    task: str | None = None,
+    scores: Path | None = None,
 ) -> list[str]:
     """Draw samples of several runs and write blind sheets of their explanations.
 
@@ -93,134 +87,145 @@ def export(
         seed: of the draw and of the letters.
         annotators: the number of sheets.
         by_source: draws from each source of rows in proportion to its rows, not from all rows.
+        task: the name of the task; None if each run has a single one with explanations.
+        scores: a file of verdicts, which stand in the key in place of ExplanationScores.
 
     Returns:
         The names of what was written into `output`: sheets, pictures and the key.
 
     Raises:
-        FigLangError: the runs cannot be judged together, or their data is not here.
+        FigLangError: the runs cannot be judged together, their data is not here, or the verdicts
+            are not of their explanations.
     """
-    task_by_system = read_tasks(arguments)
-    first_task = next(iter(task_by_system.values()))
+    explained_by_system = read_tasks(arguments, task)
+    first = next(iter(explained_by_system.values()))
     generator = random.Random(seed)
-    row_ids = draw.draw_rows(first_task.records, count, generator, by_source=by_source)
+    records = list(first.records.values())
+    row_ids = draw.draw_rows(records, count, generator, by_source=by_source)
+    draw_record = DrawRecord(
+        method=BY_SOURCE if by_source else "simple",
+        seed=seed,
+        rows=len(records),
+        drawn=len(row_ids),
+    )
+    machine_rows = draw.machine_rows(explained_by_system)
+    scorer = first.task.signature or first.task.scorer
+    if scores is not None:
+        scorer = verdicts.replace_scores(machine_rows, scores, explained_by_system)
 
     pictures: dict[str, bytes] = {}
     rows: list[dict[str, object]] = []
     key_items: list[KeyItem] = []
-    for item in _items(task_by_system, row_ids, generator):
-        if "image" in item.document:
-            pictures[item.image] = _picture(item.document)
+    for item in _items(explained_by_system, row_ids, machine_rows, generator):
+        if item.picture is not None:
+            pictures[item.image] = png_bytes(item.picture)
         rows += item.rows()
         key_items.append(item.key_item())
-    key = keys.sign(
-        benchmark=first_task.benchmark.name,
-        data=str(first_task.data),
-        seed=seed,
-        scorer=first_task.signature or first_task.scorer,
-        systems=list(task_by_system),
-        items=key_items,
-        draw=DrawRecord(
-            method=BY_SOURCE if by_source else "simple",
-            seed=seed,
-            rows=len(first_task.ids),
-            drawn=len(row_ids),
-        ),
-        rows=draw.machine_rows(task_by_system),
-    )
-    has_several_systems = len(task_by_system) > 1
-    columns = _columns(has_pictures=bool(pictures), has_several_systems=has_several_systems)
+    key = _key(explained_by_system, scorer, key_items, draw_record, machine_rows)
+    columns = _columns(rows, first.asks_label, len(explained_by_system) > 1)
+    for row in rows:
+        row["benchmark"] = first.task.benchmark.name
     return write_export(output, pictures, columns, rows, annotators, key)
 
 
-def read_tasks(arguments: Sequence[str]) -> dict[str, TaskRun]:
-    """The task with explanations of each run, by the name of the run, all of the same rows.
+def read_tasks(arguments: Sequence[str], task: str | None) -> dict[str, ExplainedTask]:
+    """The task with explanations of each run, all of the same rows and with scores of one scorer.
 
     Args:
         arguments: the runs as a command line names them.
+        task: the name of the task; None if each run has a single one with explanations.
 
     Raises:
         FigLangError: the runs cannot be judged together.
     """
-    task_by_system = {run.name: _explained_task(run) for run in runs.read_all(arguments)}
-    first_name, first_task = next(iter(task_by_system.items()))
-    for name, task in task_by_system.items():
-        if name != first_name:
-            check_same_rows(first_task.task, first_name, first_task, name, task)
+    explained_by_system = read_explained(arguments, task)
+    first = next(iter(explained_by_system.values()))
     # It takes a list of the repeats of each system, of which there is one here.
-    check_same_scorer(first_task.task, {name: [task] for name, task in task_by_system.items()})
-    return task_by_system
-
-
-def _explained_task(run: Run) -> TaskRun:
-    """The one task of a run that has explanations, after a check of its samples.
-
-    Raises:
-        FigLangError: several tasks have explanations or none, a row has several answers, or the
-            samples are damaged.
-    """
-    tasks = [task for task in run.tasks.values() if task.has_explanations]
-    if not tasks:
-        raise FigLangError(
-            f"{run.path} has no explanations to judge: {listing(run.tasks)} asks for none, or its"
-            " rows have none to compare with. Name a run of vflute, flute or figlang_mini, say"
-        )
-    if len(tasks) != 1:
-        names = listing(task.task for task in tasks)
-        raise FigLangError(
-            f"{run.path} holds {len(tasks)} tasks with explanations ({names}):"
-            " name the samples of one"
-        )
-    task = tasks[0]
-    answers = len(task.samples)
-    rows = len(set(task.ids))
-    if answers != rows:
-        raise FigLangError(f"{run.path}: {answers} answers to {rows} rows: leave out --repeats")
-    task.check_explanations()
-    task.check_consistent()
-    return task
+    repeats = {name: [explained.task] for name, explained in explained_by_system.items()}
+    if first.task.has_explanations:
+        check_same_scorer(first.task.task, repeats)
+    return explained_by_system
 
 
 def _items(
-    task_by_system: Mapping[str, TaskRun], row_ids: Sequence[str], generator: random.Random
+    explained_by_system: Mapping[str, ExplainedTask],
+    row_ids: Sequence[str],
+    machine_rows: Sequence[MachineRow],
+    generator: random.Random,
 ) -> list[_Item]:
     """The items of the drawn rows, with the systems in random order behind the letters.
 
     Args:
-        task_by_system: the task of each system, by the name of its run; all of the same rows.
+        explained_by_system: the task of each system, by the name of its run; all of the same rows.
         row_ids: the rows that were drawn.
+        machine_rows: what machines say of all rows.
         generator: of the order.
     """
-    first_task = next(iter(task_by_system.values()))
-    documents = RunDocuments(first_task)
-    # In each, the record of a row by its id.
-    records_by_system: dict[str, dict[str, Record]] = {}
-    for name, task in task_by_system.items():
-        records_by_system[name] = {record["id"]: record for record in task.records}
-
+    first = next(iter(explained_by_system.values()))
+    records = first.records
+    machine_row_of_id = {row["id"]: row for row in machine_rows}
     items: list[_Item] = []
     for number, row_id in enumerate(row_ids, start=1):
-        order = list(task_by_system)
+        order = list(explained_by_system)
         generator.shuffle(order)
         letters = sheet.LETTERS[: len(order)]
         system_of_letter = dict(zip(letters, order, strict=True))
-        records: dict[str, Record] = {}
+        explanations: dict[str, str] = {}
         for letter, name in system_of_letter.items():
-            records[letter] = records_by_system[name][row_id]
-        items.append(_Item(number, documents[row_id], system_of_letter, records))
+            explanations[letter] = explained_by_system[name].text(row_id)
+        has_picture = row_id in first.rows_with_picture
+        items.append(
+            _Item(
+                number=number,
+                machine_row=machine_row_of_id[row_id],
+                row_texts=first.explanations[row_id].row_texts,
+                picture=first.read_picture(records[row_id]) if has_picture else None,
+                explanations=explanations,
+                system_of_letter=system_of_letter,
+            )
+        )
     return items
 
 
-def _picture(document: Mapping[str, Any]) -> bytes:
-    """The picture of a document as a file that tells nothing of its origin."""
-    dataset = document["dataset"]
-    picture = images.decode(document["image"], f"{dataset} {document['id']}", dataset)
-    return png_bytes(picture)
+def _key(
+    explained_by_system: Mapping[str, ExplainedTask],
+    scorer: str | None,
+    items: Sequence[KeyItem],
+    draw_record: DrawRecord,
+    machine_rows: Sequence[MachineRow],
+) -> dict[str, object]:
+    """The signed key (`ExplanationKey`)."""
+    first = next(iter(explained_by_system.values()))
+    return keys.sign(
+        benchmark=first.task.benchmark.name,
+        data=str(first.task.data),
+        seed=draw_record["seed"],
+        scorer=scorer,
+        asks_label=first.asks_label,
+        tasks={name: explained.task.task for name, explained in explained_by_system.items()},
+        systems=list(explained_by_system),
+        items=items,
+        draw=draw_record,
+        rows=machine_rows,
+    )
 
 
-def _columns(has_pictures: bool, has_several_systems: bool) -> list[str]:
-    """The columns of a sheet: a picture or a premise, and a preference among several systems."""
-    unused_columns = {"premise"} if has_pictures else {"image"}
+def _columns(
+    rows: Sequence[Mapping[str, object]], asks_label: bool, has_several_systems: bool
+) -> list[str]:
+    """The columns of a sheet: what its rows tell, and what annotators fill in.
+
+    Args:
+        rows: those of the sheet.
+        asks_label: whether annotators choose a label.
+        has_several_systems: whether annotators prefer one of several explanations.
+    """
+    unused_columns: set[str] = set()
+    for column in ("image", *TEXT_COLUMNS):
+        if not any(row.get(column) for row in rows):
+            unused_columns.add(column)
+    if not asks_label:
+        unused_columns.add("label")
     if not has_several_systems:
         unused_columns.add("preferred")
     return [column for column in sheet.COLUMNS if column not in unused_columns]

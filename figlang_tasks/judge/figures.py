@@ -65,7 +65,7 @@ def gather_judgements(
             )
         # In the order of `judged`; what the sheet has no row for is a missing judgement.
         judgements_by_annotator[filled.annotator] = judgements.reindex(judged)
-        is_llm = filled.annotator.startswith(sheet.LLM_PREFIX)
+        is_llm = sheet.is_language_model(filled.annotator)
         annotators.append({"name": filled.annotator, "llm": is_llm, "file": path.name})
 
     tables: dict[str, pd.DataFrame] = {}

@@ -14,7 +14,7 @@ from figlang_tasks.judge import key as keys
 from figlang_tasks.judge.draw import score_of
 from figlang_tasks.judge.key import ExplanationKey, MachineRow
 from figlang_tasks.judge.reports import ExplanationReport, PoweredEstimate
-from figlang_tasks.judge.sheet import JUDGED_COLUMNS, LLM_PREFIX
+from figlang_tasks.judge.sheet import JUDGED_COLUMNS
 from figlang_tasks.results import measures
 from figlang_tasks.results.task_run import Run, TaskRun
 from figlang_tasks.scoring import OVERALL
@@ -99,10 +99,9 @@ def read(key_path: Path, runs: Sequence[Run]) -> JudgedRuns:
     tasks: dict[str, TaskRun] = {}
     for run in runs:
         for task in run.tasks.values():
-            if run.name in key["systems"] and str(task.data) == key["data"]:
-                if task.has_explanations:
-                    _check_answers(key_path, key, run.name, task)
-                    tasks[run.name] = task
+            if run.name in key["systems"] and _is_judged_task(key, run.name, task):
+                _check_answers(key_path, key, run.name, task)
+                tasks[run.name] = task
     if not tasks:
         raise FigLangError(
             f"{key_path} is of {listing(key['systems'])} on {key['data']}, but the runs are"
@@ -124,11 +123,20 @@ def read(key_path: Path, runs: Sequence[Run]) -> JudgedRuns:
     return JudgedRuns(key, report, tasks)
 
 
+def _is_judged_task(key: ExplanationKey, name: str, task: TaskRun) -> bool:
+    """Whether people judged a task of the run with this name; the key has it."""
+    if str(task.data) != key["data"]:
+        return False
+    if "tasks" in key:
+        return task.task == key["tasks"][name]
+    return task.has_explanations
+
+
 def _filled_sheets(key_path: Path, code: str) -> Iterator[Path]:
     """The sheets beside a key that belong to it and that a person has filled in."""
     for path in sorted(key_path.parent.glob("*.csv")):
         filled = sheet.read(path)
-        is_of_person = not filled.annotator.startswith(LLM_PREFIX)
+        is_of_person = not sheet.is_language_model(filled.annotator)
         columns = [column for column in JUDGED_COLUMNS if column in filled.rows]
         has_judgements = bool(filled.rows[columns].apply(_has_text).any(axis=None))
         if filled.code == code and is_of_person and has_judgements:
@@ -141,16 +149,21 @@ def _has_text(cells: object) -> object:
 
 
 def _check_answers(key_path: Path, key: ExplanationKey, name: str, task: TaskRun) -> None:
-    """Raise a `FigLangError` unless a run has the labels and scores that the key has of it."""
+    """Raise a `FigLangError` unless a run has the labels and scores that the key has of it.
+
+    A key without labels, or with verdicts in place of scores, cannot tell.
+    """
+    asks_label = key.get("asks_label", True)
+    has_verdicts = sheet.is_language_model(key["scorer"] or "")
     records = {record["id"]: record for record in task.records}
     rows: list[MachineRow] = key.get("rows", [])
     for row in rows:
         record = records.get(row["id"])
-        is_same = record is not None and (
-            record["gold"] == row["gold"]
-            and record["predicted"] == row["predicted"][name]
-            and score_of(record) == row["scores"][name]
-        )
+        is_same = record is not None
+        if record is not None and asks_label:
+            is_same = (record["gold"], record["predicted"]) == (row["gold"], row["predicted"][name])
+        if record is not None and not has_verdicts:
+            is_same = is_same and score_of(record) == row["scores"][name]
         if not is_same:
             raise FigLangError(
                 f"{key_path}: row {row['id']} of {name} has another label or score in the run than"

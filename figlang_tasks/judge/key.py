@@ -23,9 +23,10 @@ class KeyItem(TypedDict):
     Attributes:
         number: the item's number in the sheets.
         id: of the document.
-        gold: the right label, 1 entailment or 0 contradiction.
+        gold: the right label, 1 entailment or 0 contradiction; 1 if no label is asked for.
         systems: the name of the system behind each letter.
-        scores: the ExplanationScore behind each letter; None without one.
+        scores: the score behind each letter, an ExplanationScore or a judge's verdict; None
+            without one.
     """
 
     number: int
@@ -79,9 +80,10 @@ class MachineRow(TypedDict):
         id: of the document.
         unit: what rows that depend on each other share.
         source: the part of the benchmark that the row is from.
-        gold: the right label, 1 entailment or 0 contradiction.
-        predicted: the label that each system predicted; None where none was read.
-        scores: the ExplanationScore of each system; None without one.
+        gold: the right label, 1 entailment or 0 contradiction; 1 if no label is asked for.
+        predicted: the label that each system predicted; None where none was read or asked for.
+        scores: the score of each system, an ExplanationScore or a judge's verdict; None without
+            one.
     """
 
     id: str
@@ -93,13 +95,19 @@ class MachineRow(TypedDict):
 
 
 class _DrawFields(TypedDict, total=False):
-    """The fields that keys of earlier versions lack: how rows were drawn, and what machines say.
+    """The fields that keys of earlier versions lack.
 
     Attributes:
+        digest: of the content of the key.
+        asks_label: whether annotators choose a label; they do if this is missing.
+        tasks: the name of each system's task.
         draw: how the items were drawn.
         rows: what machines say of every row that was drawn from.
     """
 
+    digest: str
+    asks_label: bool
+    tasks: dict[str, str]
     draw: DrawRecord
     rows: list[MachineRow]
 
@@ -111,7 +119,8 @@ class ExplanationKey(_DrawFields):
         sheet: the code in every row of the sheets.
         benchmark: its name.
         data: the rows that were read.
-        scorer: the signature or name of the scorer; None without scores.
+        scorer: the signature or name of the scorer, or the name of the judge (`LLM_PREFIX`) whose
+            verdicts are the scores; None without scores.
         systems: the names of the systems.
         items: the samples whose explanations are judged.
     """
@@ -145,13 +154,31 @@ class PictureKey(TypedDict):
 
 
 def sign(**content: Any) -> dict[str, Any]:
-    """The key of an export: its content and the code of its sheets.
+    """The key of an export: its content, a digest of it, and the code of its sheets.
 
-    The code, under ``sheet``, is a digest of the content.
+    The code, under ``sheet``, is a digest of what decides the sheets. So the sheets of an export
+    also belong to a later export of the same explanations that has other scores.
     """
-    # Behind "s-" no spreadsheet program takes the digits for a number.
-    digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-    return {"written_by": "figlang judge export", "sheet": f"s-{digest[:10]}", **content}
+    items: list[dict[str, Any]] = []
+    for item in content.get("items", []):
+        items.append({name: value for name, value in item.items() if name != "scores"})
+    sheet_content = {name: content[name] for name in content if name not in ("scorer", "rows")}
+    sheet_content["items"] = items
+    return {
+        "written_by": "figlang judge export",
+        "sheet": _code(_digest(sheet_content)),
+        "digest": _digest(content),
+        **content,
+    }
+
+
+def _code(digest: str) -> str:
+    """The code of sheets; behind "s-" no spreadsheet program takes the digits for a number."""
+    return f"s-{digest[:10]}"
+
+
+def _digest(content: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -167,7 +194,7 @@ def read(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(files.read_file(path).decode("utf-8"))
         if isinstance(content, dict):
-            is_original = content == sign(**_signed_content(content))
+            is_original = _is_original(content)
     except (ValueError, RecursionError):
         is_original = False  # not UTF-8, not JSON, or JSON that is nested too deeply
     if not is_original:
@@ -177,7 +204,10 @@ def read(path: Path) -> dict[str, Any]:
     return dict(content)
 
 
-def _signed_content(content: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a key that `sign` was given, without the two that it added."""
-    added_fields = ("written_by", "sheet")
-    return {field: value for field, value in content.items() if field not in added_fields}
+def _is_original(content: dict[str, Any]) -> bool:
+    """Whether a key is as `sign` made it, in this version or before keys had a digest."""
+    added_fields = ("written_by", "sheet", "digest")
+    signed_content = {name: content[name] for name in content if name not in added_fields}
+    if "digest" in content:
+        return content == sign(**signed_content)
+    return content.get("sheet") == _code(_digest(signed_content))

@@ -14,7 +14,10 @@ from typing import Any, TypeAlias
 from PIL import Image
 
 from figlang_tasks.core import images
+from figlang_tasks.core.benchmark import benchmarks, names_with
 from figlang_tasks.core.errors import FigLangError
+from figlang_tasks.core.rubric import TEXT_COLUMNS
+from figlang_tasks.core.text import listing
 from figlang_tasks.judge import sheet
 from figlang_tasks.judge.bias import settled_preferences
 from figlang_tasks.judge.kept_answers import KeptAnswers
@@ -25,10 +28,10 @@ from figlang_tasks.judge.questions import (
     questions_of,
     rubric_hash,
 )
-from figlang_tasks.judge.sheet import JUDGED_COLUMNS
+from figlang_tasks.judge.sheet import JUDGED_COLUMNS, Sheet
 from figlang_tasks.metrics.files import write_whole
 
-_REQUIRED_COLUMNS = ("claim", "reference", "explanation", "label", "adequate", "error")
+_REQUIRED_COLUMNS = ("reference", "explanation", "adequate", "error")
 
 _Row: TypeAlias = dict[str, Any]
 """A row of the sheet, by column."""
@@ -80,7 +83,8 @@ class JudgedSheet:
     def __init__(self, path: Path, output: Path, model: str) -> None:
         """Read the sheet; nothing is asked or written yet."""
         blank = sheet.read(path, _REQUIRED_COLUMNS)
-        rubric = "judge/flute.jinja" if "premise" in blank.rows.columns else "judge/vflute.jinja"
+        rubric = _rubric_of(blank)
+        self._asks_label = "label" in blank.rows.columns
         self.annotator = annotator_name(model, rubric)
         empty_cells = dict.fromkeys([*JUDGED_COLUMNS, "comment"], "")
         filled = blank.rows.assign(**empty_cells, annotator=self.annotator)
@@ -133,13 +137,33 @@ class JudgedSheet:
                 read_picture = partial(_picture, path, first)
                 read_picture()  # raises an error for a damaged one, before anything is paid for
             explanations = {row["letter"]: row["explanation"] for row in rows}
-            row_texts = {
-                "premise": first.get("premise", ""),
-                "claim": first["claim"],
-                "reference": first["reference"],
-            }
-            items.append(Item(item_id, row_texts, explanations, read_picture, asks_label=True))
+            row_texts = {column: first.get(column, "") for column in TEXT_COLUMNS}
+            items.append(Item(item_id, row_texts, explanations, read_picture, self._asks_label))
         return items
+
+
+def _rubric_of(blank: Sheet) -> str:
+    """The template that tells the judge of the benchmark of a sheet.
+
+    Sheets of earlier versions do not name their benchmark: they are of V-FLUTE, or of FLUTE if they
+    have premises.
+
+    Raises:
+        FigLangError: the sheet names several benchmarks, or one without explanations.
+    """
+    names: list[str] = []
+    if "benchmark" in blank.rows:
+        names = [name for name in blank.rows["benchmark"].unique() if name]
+    if not names:
+        return "judge/flute.jinja" if "premise" in blank.rows else "judge/vflute.jinja"
+    if len(names) > 1 or names[0] not in names_with("rubric"):
+        raise FigLangError(
+            f"{blank.path}, column benchmark: {listing(names)} is none of"
+            f" {listing(names_with('rubric'), 9)}: restore the sheet as it was exported"
+        )
+    rubric = benchmarks()[names[0]].module("rubric")
+    template: str = rubric.TEMPLATE  # type: ignore[union-attr]
+    return template
 
 
 def _picture(sheet_path: Path, row: _Row) -> Image.Image:

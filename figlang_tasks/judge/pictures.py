@@ -114,13 +114,18 @@ def export(
     return write_export(output, files, sheet.PICTURE_COLUMNS, rows, annotators, key)
 
 
+def benchmarks_of_tasks() -> dict[str, str]:
+    """The name of the benchmark of each task whose pictures people sort."""
+    return {_sorting(name).task: name for name in names_with("sorting")}
+
+
 def _benchmark_of_task(task: str) -> str:
     """The name of the benchmark whose pictures of this task people sort.
 
     Raises:
         FigLangError: no benchmark has pictures of this task to sort.
     """
-    benchmark_of_task = {_sorting(name).task: name for name in names_with("sorting")}
+    benchmark_of_task = benchmarks_of_tasks()
     if task not in benchmark_of_task:
         tasks = ", ".join(benchmark_of_task)
         raise FigLangError(f"--task {task}: no task has pictures to sort but {tasks}")

@@ -148,8 +148,9 @@ def _refusal(name: str, key: ExplanationKey, status: pd.DataFrame) -> str:
     is_by_source = key["draw"]["method"] == BY_SOURCE
     if all(row["scores"][name] is None for row in rows):
         return (
-            f"{name} has no explanation scores: figlang score adds them; then export again with"
-            " --seed and --n as before, which draws the same rows"
+            f"{name} has no explanation scores: add some (figlang score, or figlang judge llm and"
+            " --scores), and export again with --seed and --n as before: the filled sheets belong"
+            " to the new key too"
         )
     status_of_system = status.loc[name]
     labels = int(status_of_system["counts"].sum())

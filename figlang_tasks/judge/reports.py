@@ -185,6 +185,7 @@ class ExplanationReport(ReportHead, total=False):
     """What annotators agree on about explanations."""
 
     items: int
+    asks_label: bool
     items_counted: int
     any_label: bool
     pairs: list[PairAgreement]

@@ -21,6 +21,7 @@ import pandas as pd
 
 from figlang_tasks.core import files
 from figlang_tasks.core.errors import FigLangError
+from figlang_tasks.core.rubric import TEXT_COLUMNS
 from figlang_tasks.core.text import listing, no_formula, printable_lines
 
 LETTERS = string.ascii_uppercase
@@ -35,15 +36,13 @@ NO_PREFERENCE = "none"
 """The cell `preferred` of an item whose explanations are all bad or all alike."""
 
 LLM_PREFIX = "LLM judge "
-"""How the annotator's name begins in a sheet that a language model filled in."""
+"""How the name of a language model begins, as an annotator and as the scorer of a key."""
 
 COLUMNS: tuple[str, ...] = (
     "item",
     "letter",
-    "image",  # or the premise
-    "premise",
-    "claim",
-    "reference",
+    "image",
+    *TEXT_COLUMNS,
     "label",
     "explanation",
     "adequate",
@@ -51,9 +50,10 @@ COLUMNS: tuple[str, ...] = (
     "preferred",
     "comment",
     "annotator",
+    "benchmark",
     "sheet",
 )
-"""The columns of a sheet of explanations."""
+"""The columns of a sheet of explanations; a sheet has those that its benchmark needs."""
 
 JUDGED_COLUMNS = ("label", "adequate", "error", "preferred")
 """Those that an annotator fills in."""
@@ -101,6 +101,11 @@ class Sheet:
     annotator: str
     code: str
     rows: pd.DataFrame
+
+
+def is_language_model(name: str) -> bool:
+    """Whether an annotator, or the scorer of a key, is a language model as a judge."""
+    return name.startswith(LLM_PREFIX)
 
 
 # --- writing ---
@@ -227,15 +232,20 @@ def _with_single_spaces(cells: pd.Series) -> pd.Series:
 # --- what an annotator filled in ---
 
 
-def spellings_by_column(system_letters: Sequence[str]) -> dict[str, Spellings]:
+def spellings_by_column(
+    system_letters: Sequence[str], *, asks_label: bool = True
+) -> dict[str, Spellings]:
     """For each column that an annotator fills in, its values with the cells that mean them.
 
     Cells are in lower case: ``{"preferred": {"none": ("none", "-"), "A": ("a",), ...}, ...}``.
 
     Args:
         system_letters: the letter of each system; with several there is a column `preferred`.
+        asks_label: whether there is a column `label`.
     """
     spellings = dict(_SPELLINGS_BY_COLUMN)
+    if not asks_label:
+        del spellings["label"]
     if len(system_letters) > 1:
         preferred: dict[str, tuple[str, ...]] = {NO_PREFERENCE: (NO_PREFERENCE, "-")}
         for letter in system_letters:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from figlang_tasks.core.card import Answer, Card, Texts, clip, plain_answer, plain_card
+from figlang_tasks.core.card import OPEN, RIGHT, Answer, Card, Texts, clip, plain_answer, plain_card
 from figlang_tasks.core.record import Row, RowIfKnown
 from figlang_tasks.results.task_run import TaskRun, outputs
 from figlang_tasks.scoring.readings import is_unread
@@ -94,6 +94,9 @@ def make_answer(task: TaskRun, samples: Sequence[Sample], document: RowIfKnown =
             benchmark_answer = plain_answer(records[0], field, document)
         else:
             benchmark_answer = module.answer(records)
+    scheme = task.kind.scheme
+    if scheme is not None and not scheme.asks_label and benchmark_answer["outcome"] == RIGHT:
+        benchmark_answer["outcome"] = OPEN  # only the explanation may be right
 
     # If the answer for any image was not read, a reader should look at that one.
     status_record = next(filter(is_unread, records), records[0])

@@ -39,7 +39,7 @@ class Correctness:
         # Where no gold answer is published, all measures are diagnostic.
         # A measure of which less is better counts mistakes.
         decides = is_share and not headline.is_diagnostic and headline.higher_is_better
-        return cls(headline, decides, has_label=task.kind.scheme is not None)
+        return cls(headline, decides, has_label=_has_label(task))
 
     @property
     def meaning(self) -> str:
@@ -65,3 +65,9 @@ class Correctness:
         with task.reporting_damage(f"a row, {record['id']},"):
             number = self.headline.number_of(record)
         return None if number is None else number == 1
+
+
+def _has_label(task: TaskRun) -> bool:
+    """Whether an answer to a task is a label with an explanation."""
+    scheme = task.kind.scheme
+    return scheme is not None and scheme.asks_label

@@ -206,11 +206,13 @@ class Scheme:
             scores: that of the labels alone.
         headline: the name of the metric that stands for the task; "" if that has no threshold.
         means: the metrics of scores that have no threshold.
+        asks_label: whether models choose a label; else that of every explanation counts as right.
     """
 
     thresholds: tuple[Threshold, ...]
     headline: str
     means: tuple[str, ...] = (MEAN_SCORE,)
+    asks_label: bool = True
 
     @property
     def label_metric(self) -> str:

@@ -222,7 +222,7 @@ def test_runs_that_cannot_be_judged_together(tmp_path: Path, two_runs: list[str]
     check_refusal(damage)
     path.write_text(samples, "utf-8")
     (path.parent / "samples_other.jsonl").write_text(samples, "utf-8")
-    two_tasks = r"holds 2 tasks with explanations \(other, vflute\): name the samples of one"
+    two_tasks = "holds explanations of other, vflute: name one by --task"
     check_refusal(two_tasks, [str(path.parent)])
 
 

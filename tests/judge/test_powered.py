@@ -170,6 +170,15 @@ def test_too_few_judgements_are_refused_with_the_number_that_is_missing(
         assert f"{30 - counted[name]} fewer than the 30" in refusal
 
 
+def test_a_language_model_does_not_say_what_people_would_say(judged: Path, tmp_path: Path) -> None:
+    sheets = fill(judged / "human" / "key.json", tmp_path)
+    filled = sheets[1].read_text(encoding="utf-8-sig")
+    sheets[1].write_text(filled.replace("annotator 2", "LLM judge a-model, prompt 0123"))
+    report: Mapping[str, Any] = agree(judged / "human" / "key.json", sheets)
+    assert report["all_rows"]["estimates"] == []
+    assert "No estimate for all rows: one of the annotators is a language model" in text(report)
+
+
 def test_judgements_that_are_missing_are_said(judged: Path, tmp_path: Path) -> None:
     key = judged / "human" / "key.json"
     report: Mapping[str, Any] = agree(key, fill(key, tmp_path, skip=6))
@@ -221,12 +230,12 @@ def test_a_system_without_scores_has_no_estimate(judged: Path, tmp_path: Path) -
     report: Mapping[str, Any] = agree(key, fill(key, tmp_path))
     assert {estimate["system"] for estimate in report["all_rows"]["estimates"]} == {"Kettle"}
     (refusal,) = report["all_rows"]["refused"]
-    assert refusal.startswith("Shark has no explanation scores: figlang score adds them")
+    assert refusal.startswith("Shark has no explanation scores: add some (figlang score, ")
 
 
 def sign_again(content: dict[str, Any]) -> dict[str, Any]:
     """A key with changed content, signed as an export signs it."""
-    signed_by_export = ("written_by", "sheet")
+    signed_by_export = ("written_by", "sheet", "digest")
     return sign(**{name: content[name] for name in content if name not in signed_by_export})
 
 

@@ -123,8 +123,8 @@ def with_blank_lines(content: bytes) -> bytes:
         (f"{HEAD},Adequate\n".encode(), "its first row has 2 columns adequate, must have one"),
         (HEAD.encode(), "has rows of 0 annotators"),
         (
-            f"{HEAD}\n1,A,a,b,c,d,e,f,g,h,i,j,k,l,m,n,o\n".encode(),
-            "Expected 14 fields in line 2, saw 17",
+            f"{HEAD}\n1,A,a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q,r,s\n".encode(),
+            "Expected 18 fields in line 2, saw 21",
         ),
         (edited({3: {"letter": "A"}}), "row 3: an earlier row has the same item and letter"),
         (

@@ -11,16 +11,19 @@ from typing import Any
 
 import commands
 import pytest
+import rows_with_images
 import yaml
 from saved_runs import METADATA, sample_lines, write_run
 
+from figlang_tasks.core.benchmark import parse_request
 from figlang_tasks.harness.plugin import tasks_dir
+from figlang_tasks.report.buckets import sort_into_buckets
 from figlang_tasks.report.page import build
 from figlang_tasks.report.picture_gain import PictureGain, picture_gains
 from figlang_tasks.results.blind_runs import seeing_and_blind
 from figlang_tasks.results.runs import read, read_all
 from figlang_tasks.results.task_run import Run
-from figlang_tasks.scoring import Measures
+from figlang_tasks.scoring import Measures, process_results
 
 LABELS = "figlang_mini"
 CHOICES = "figlang_mini_irfl_match_idiom"
@@ -207,6 +210,25 @@ def test_equal_outputs_are_said_and_a_metric_without_right_rows_has_no_share(
         single_gain([seeing, make_run(tmp_path, "x", boxes, task=task, options=BLIND)]).solved
         is None
     )
+
+
+def test_an_explanation_alone_is_no_right_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No label is asked for, so that every explanation of a blind run would count as right."""
+    monkeypatch.setenv("FIGLANG_DATA_DIR", str(tmp_path / "data"))
+    rows_with_images.write_valid_nycc(tmp_path / "data", explanation_from_pixels_1=3)
+    benchmark, request = parse_request("NYCC,config=explanation_from_pixels,fold=1")
+    runs: list[Run] = []
+    for name, model_class in (("seeing", "figlang_vlm"), ("blind", "figlang_blind")):
+        lines: list[dict[str, Any]] = []
+        for number, document in enumerate(benchmark.documents(request, check_images=True)):
+            output = f"Explanation: {name} {number}."
+            record = process_results(dict(document), [output])["sample"]
+            lines.append({"doc_id": number, "filtered_resps": [output], "sample": record})
+        runs.append(make_run(tmp_path, name, lines, model_class, "nycc_explain"))
+    assert single_gain(runs).solved is None
+    assert sort_into_buckets(runs) == []
 
 
 def test_compare_and_the_report_say_it(pair: list[Run]) -> None:

@@ -15,5 +15,5 @@ def explanation_of(record: Record, document: Document) -> ExplanationToJudge | N
     """The caption of an image with the annotated statements; None in the other tasks."""
     if "caption" not in record:
         return None
-    row_texts = {"references": record["references"]}
+    row_texts = {"reference": "\n".join(f"- {statement}" for statement in record["references"])}
     return ExplanationToJudge(record["caption"], row_texts, {"path": document["image"]})

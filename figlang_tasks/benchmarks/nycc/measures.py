@@ -158,7 +158,11 @@ RANKING = _choice_measures(*_WINNERS)
 
 # --- explanations: Table 5, and our ExplanationScore ---
 
-SCHEME = Scheme(thresholds("explained", (0.0, 0.53, 0.60), "figlang_tasks", "all"), headline="")
+SCHEME = Scheme(
+    thresholds("explained", (0.0, 0.53, 0.60), "figlang_tasks", "all"),
+    headline="",
+    asks_label=False,
+)
 """Our metrics of explanation scores, with V-FLUTE's thresholds.
 
 No label is asked for: the label of a row counts as right if there is an explanation.

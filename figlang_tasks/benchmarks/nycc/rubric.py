@@ -19,11 +19,16 @@ def explanation_of(record: Record, document: Document) -> ExplanationToJudge | N
     """
     if "explanation" not in record:
         return None
-    description = {name: document[name] for name in DESCRIPTION if name in document}
+    description: list[str] = []
+    for name in DESCRIPTION:
+        if document.get(name):
+            title = name.replace("_", " ").capitalize()
+            description.append(f"{title}: {document[name]}")
     row_texts = {
         "caption": document["claim"],
         "reference": record["reference"],
-        "description": description,
+        "description": "\n".join(description),
     }
-    picture = None if description else document["image"]
+    is_described = any(name in document for name in DESCRIPTION)
+    picture = None if is_described else document["image"]
     return ExplanationToJudge(record["explanation"] or "", row_texts, picture)

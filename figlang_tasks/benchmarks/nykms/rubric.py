@@ -27,7 +27,7 @@ def explanation_of(record: Record, document: Document) -> ExplanationToJudge | N
                 "topic": topic,
                 "caption": document["caption"],
                 "reference": record["gold"][field],
-                "description": document["description"] if is_described else None,
+                "description": document["description"] if is_described else "",
             }
             picture = None if is_described else document["image"]
             return ExplanationToJudge(record["predicted"][field], row_texts, picture)

@@ -118,8 +118,9 @@ SCHEME = Scheme(
     thresholds("explained", (0.0,), "figlang_tasks", "all"),
     headline="",
     means=("average", "bertscore"),
+    asks_label=False,
 )
-"""Which metrics need BERTScore. No label is asked for: a row is right if it has an explanation."""
+"""Which metrics need BERTScore. No label is asked for."""
 
 
 def _understanding_scopes(record: UnderstandingRecord) -> Iterator[str]:
