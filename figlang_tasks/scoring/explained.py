@@ -192,9 +192,8 @@ def thresholds(
     name: str, at: Sequence[float], source: str, explained: classification.Explained | None = None
 ) -> tuple[Threshold, ...]:
     """One `Threshold` per score in `at`, named after it in percent: ``f1@0``, ``f1@53``."""
-    return tuple(
-        Threshold(f"{name}@{round(100 * score)}", score, source, explained) for score in at
-    )
+    names = [f"{name}@{round(100 * score)}" for score in at]
+    return tuple(Threshold(*pair, source, explained) for pair in zip(names, at, strict=True))
 
 
 @dataclass(frozen=True)
@@ -206,7 +205,7 @@ class Scheme:
             scores: that of the labels alone.
         headline: the name of the metric that stands for the task; "" if that has no threshold.
         means: the metrics of scores that have no threshold.
-        asks_label: whether models choose a label; else that of every explanation counts as right.
+        asks_label: whether models choose a label; else no label can be wrong.
     """
 
     thresholds: tuple[Threshold, ...]
@@ -222,8 +221,7 @@ class Scheme:
     def is_label_metric(self, threshold: Threshold) -> bool:
         """Whether a threshold is the first one of the scheme, or a copy of it.
 
-        It then has the same score and is for the same labels. The name does not tell: `curve` gives
-        the name of the first threshold to its copies at other scores.
+        The name does not tell: `curve` gives it to copies at other scores.
         """
         first = self.thresholds[0]
         return (threshold.at, threshold.explained) == (first.at, first.explained)
