@@ -61,7 +61,10 @@ Rows = list[dict[str, Any]]
 
 def head(name: str) -> dict[str, Any]:
     """The file ``faults.yaml`` of a benchmark."""
-    return dict(yaml.safe_load((HERE / name / "faults.yaml").read_text(encoding="utf-8")))
+    text = (HERE / name / "faults.yaml").read_text(encoding="utf-8")
+    # By the parser in Python: the one in C, which `fast_yaml` puts in its place, refuses the lone
+    # surrogates that some faults have.
+    return dict(yaml.load(text, yaml.loader.SafeLoader))
 
 
 def faults_of(name: str) -> list[dict[str, Any]]:
