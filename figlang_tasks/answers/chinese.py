@@ -10,9 +10,11 @@ Patterns that end in ``\\Z`` are searched in the text before an option, and so e
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from figlang_tasks.answers.text import QUOTED, Answer
+from figlang_tasks.answers.words import IN_LOOPS
 
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _KANA_OR_HANGUL = re.compile(r"[\u3040-\u30ff\uac00-\ud7af]")
@@ -27,6 +29,7 @@ _TRADITIONAL = (
     "則则卻却訴诉將将圍围廣广陳陈狹狭繼继續续進进層层獨独盡尽幾几條条張张簡简況况餘余雙双輕轻執执測测"
     "檢检視视觀观識识別别樣样態态動动機机滿满價价閱阅讀读寫写語语詞词"
     "們们懷怀寬宽調调設设諸诸許许釋释針针頗颇籠笼統统勝胜徵征內内夠够儘尽刪删猶犹證证純纯棄弃眾众隻只"
+    "贊赞堅坚懸悬舊旧細细復复譜谱淺浅網网學学詮诠寧宁區区備备註注補补兩两"
 )
 _SIMPLIFIED = dict(
     zip(map(ord, _TRADITIONAL[::2]), _TRADITIONAL[1::2], strict=True),
@@ -286,6 +289,7 @@ DECLINES: Final = re.compile(
 )
 
 
+@lru_cache(maxsize=IN_LOOPS)
 def is_denied_before(clause: str, sentence: str) -> bool:
     """Whether the text before an option denies it, compares it with others or makes it conditional.
 
@@ -346,6 +350,7 @@ def is_denied_at_once(after: str) -> bool:
     return _BARE_DENIAL.match(without_affirming(after)) is not None
 
 
+@lru_cache(maxsize=IN_LOOPS)
 def judgement(after: str) -> str | None:
     """How the text after an option judges it: "best", "fits" or "denied"; None if it does not.
 

@@ -139,6 +139,10 @@ def test_texts_of_options_in_chinese_are_read(output: str, right: str | None) ->
         ("首选B，次选C。", "B"),
         ("要说最差，是B。", None),
         ("这题选B有问题。", None),
+        # Traditional characters
+        ("出題人可能希望我們選B，但我不贊成。", None),
+        ("本題容易誤選A，正確答案為B。", "B"),
+        ("我堅持B。", "B"),
         # Several options that are right
         ("答案：B\n答案：C\n两个都可以。", None),
         ("答案：B\n解析：C也对。", None),
@@ -147,6 +151,7 @@ def test_texts_of_options_in_chinese_are_read(output: str, right: str | None) ->
         ("答案不唯一，B和C。", None),
         ("B是对的。C同样正确。", None),
         ("除了B，C也符合。", None),
+        ("答案：B\n答案：C\n兩個都可以。", None),
     ],
 )
 def test_plain_answers_in_chinese_are_read_and_doubtful_ones_are_not(
