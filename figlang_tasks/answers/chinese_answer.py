@@ -13,8 +13,8 @@ from figlang_tasks.answers.choices import Choices, Mention
 from figlang_tasks.answers.option_analysis import MentionGroup
 from figlang_tasks.answers.text import QUOTED, Answer, plain_signs
 
-WORD: Final = re.compile(rf"[\w{QUOTED}]")
-"""A sign of a word, or of an option's text or a quotation that is masked."""
+WORD: Final = re.compile(rf"[\w{QUOTED}{chinese.TICKS}{chinese.CROSSES}]")
+"""A sign of a word, a tick or cross, or a sign of an option's text or a quotation (masked)."""
 
 _APART = r"(?<![A-Za-z0-9&.\\_-])(?<!N/)(?<!\w')"
 # "B", "BC"; "A man" and "I am" are English, "A4" and "AI" are words
@@ -31,8 +31,8 @@ _LOOK = 160  # characters that are looked at before and after an option
 _LOOK_IN_ITEM = 400  # the same after an option that begins an item of a list
 _LINE_LEAD = 12  # signs and numbers before an option that opens its line
 _LETTER_OF_WORD = re.compile(r"[^\W\d]")
-# "答案是：" and a line end, then signs up to the option
-_LEADS_ON = re.compile(r"(?:[:是为]|选择?)[\s\"'(\[]{0,6}\n[\s\"'(\[\u3000]{0,6}\Z")
+# "答案是：" or "答案" and a line end, then signs up to the option
+_LEADS_ON = re.compile(r"(?:[:是为]|选择?|答案)[\s\"'(\[]{0,6}\n[\s\"'(\[\u3000]{0,6}\Z")
 _SIGNS_OF_LEAD = " \n\t\"'([\u3000"
 
 
@@ -234,6 +234,11 @@ class ChineseAnswer:
             up_to_next = self.text[start : self._group_starts[number]]
             return chinese.DENIES_NEXT.sub("", up_to_next[-_LOOK:])
         return self.text[start:end]
+
+    def rest_after(self, group: MentionGroup) -> str:
+        """The text after a group, whatever sentences, lines and options it has."""
+        start = self._end_of_noun(group.end)
+        return self.text[start : start + _LOOK]
 
     def next_group(self, group: MentionGroup) -> MentionGroup | None:
         """The group after a group; None after the last."""

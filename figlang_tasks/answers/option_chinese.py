@@ -1,7 +1,8 @@
 """Which option a Chinese answer chooses: "因此答案为B。" gives 1.
 
-Its tiers are those of `figlang_tasks.answers.option`, and so are the names of their rules. What
-differs is the grammar: "A不符合" names an option before it denies it, and "A" is no article.
+Its rules have the names of those of `figlang_tasks.answers.option`, without ``only`` and in their
+own order (`_TIERS`). What differs is the grammar: "A不符合" names an option before it denies it,
+and "A" is no article.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ _REFUSED: Read[int] = Read(None, "refused", "refusal")
 _NO_WORDS = re.compile(rf"选项|项|图片?|{QUOTED}")  # what stands beside an option that is alone
 # After the option that heads an answer: what sets it off, and what describes it
 _SET_OFF = re.compile(rf"\s*(?:[.。,:、;(\n{QUOTED}]|\Z)|\s")
+# "B 图中的人物透支健康": what follows is about the picture.
+_PICTURE = re.compile(r"\s(?:图[中片里像]|画面|画中|漫画|这[张幅])")
 _DESCRIBES = re.compile(
     r"\W*(?:这个|这一|该|此)?(?:选项|项)|\s(?:描述|讲|说|提|表|强调|指|认为|展示|的|是|虽|看|也|与|和)"
 )
@@ -92,7 +95,32 @@ def _announced(analysis: ChineseAnswer) -> Read[int] | None:
         beside = analysis.letter_after(last.first)
     if last.n_options > 1 or (beside is not None and beside.value != last.first.value):
         return _CONFLICT
+    if _is_another_right(analysis, groups, last):
+        return _CONFLICT
     return Read(last.first.value, "read", "announced")
+
+
+def _is_another_right(
+    analysis: ChineseAnswer, announced_groups: Sequence[MentionGroup], last: MentionGroup
+) -> bool:
+    """Whether an answer calls an option right beside the one that it announces last.
+
+    It does where "C也可以。" or "两个都可以" follows, or in "前者选B，后者选C".
+    """
+    others = [group for group in announced_groups if group.first.value != last.first.value]
+    if others and chinese.BOTH_RIGHT.search(analysis.text, last.end):
+        return True
+    sentence_start = last.start - len(analysis.sentence_before(last))
+    for other in others:
+        is_same_sentence = other.start >= sentence_start
+        if is_same_sentence and not chinese.TURNS.search(analysis.text, other.end, last.start):
+            return True
+
+    for group in analysis.groups:
+        is_another = group.start > last.start and group.first.value != last.first.value
+        if is_another and chinese.ALSO_RIGHT.match(analysis.text, group.end):
+            return True
+    return False
 
 
 def _text_groups(analysis: ChineseAnswer) -> list[MentionGroup]:
@@ -111,7 +139,8 @@ def _is_announced(analysis: ChineseAnswer, group: MentionGroup) -> bool:
     sentence = analysis.sentence_before(group)
     if not is_announced and not WORD.match(after.lstrip()):
         is_announced = any(
-            pattern.search(sentence) for pattern in (chinese.CONCLUDES, chinese.IT_IS)
+            pattern.search(sentence)
+            for pattern in (chinese.CONCLUDES, chinese.IT_IS, chinese.APPOSITION)
         )
     if not is_announced or chinese.is_only_analysed(clause) or not analysis.is_evidence(group):
         return False
@@ -121,12 +150,19 @@ def _is_announced(analysis: ChineseAnswer, group: MentionGroup) -> bool:
 def _best(analysis: ChineseAnswer) -> Read[int] | None:
     """The option that is said to be the best or the right one: "B最符合"."""
     values: list[int] = []
-    for group in analysis.groups:
-        if group.n_options > 1 or not analysis.is_evidence(group):
+    for number, group in enumerate(analysis.groups):
+        if group.n_options > 1:
+            continue
+        clause = analysis.clause_before(group)
+        if chinese.is_exception(clause, analysis.after(group)):
+            values.append(group.first.value)
             continue
         verdict = chinese.judgement(_judged_text(analysis, group))
-        is_only = chinese.ONLY.search(analysis.clause_before(group)) is not None
-        if verdict == "best" or (is_only and verdict != "denied"):
+        is_only = chinese.ONLY.search(clause) is not None
+        is_best = verdict == "best" or (is_only and verdict != "denied")
+        if is_best and analysis.is_evidence(group):
+            if number and chinese.ALSO_RIGHT.match(analysis.text, group.end):
+                return _CONFLICT  # "B是对的。C也正确。"
             values.append(group.first.value)
     return _of_values(values, "named")
 
@@ -159,13 +195,14 @@ def _head(analysis: ChineseAnswer) -> Read[int] | None:
         return _CONFLICT
     after = analysis.after(groups[0], is_item=True)
     has_bracket = analysis.text[first.end : first.end + 2].lstrip()[:1] in tuple(")]")
-    is_set_off = has_bracket or _SET_OFF.match(after) is not None
+    is_before_picture = _PICTURE.match(analysis.text, first.end) is not None
+    is_set_off = has_bracket or is_before_picture or _SET_OFF.match(after) is not None
     if not is_set_off or not analysis.is_evidence(groups[0]):
         return None
     rest = after.lstrip(" .。,:、;)")
     # What follows "B。" or a line of its own is about the picture, if it is no bare denial.
     is_sentence_apart = after.lstrip().startswith("。") or after.startswith("\n")
-    if chinese.is_denied_at_once(rest):
+    if chinese.is_denied_at_once(analysis.rest_after(groups[0])):
         return None
     if not is_sentence_apart and chinese.judgement(rest) == "denied":
         return None
@@ -182,6 +219,8 @@ def _is_line_apart(analysis: ChineseAnswer, group: MentionGroup) -> bool:
     """Whether a group is all of the first line, or of the last below a blank line."""
     rest = analysis.after(group, is_item=True).partition("\n")[0]
     if not analysis.opens_line(group.first) or WORD.search(rest) or ":" in rest:
+        return False
+    if analysis.is_in_question(group) or chinese.is_denied_at_once(analysis.rest_after(group)):
         return False
     before = analysis.text[max(0, group.start - _LOOK_BACK) : group.start]
     is_first = group.start < _LOOK_BACK and not WORD.search(before.replace("选项", ""))
@@ -200,11 +239,15 @@ def _fitting(analysis: ChineseAnswer) -> Read[int] | None:
     is_listed = False
     for group in analysis.groups:
         values = [mention.value for mention in group.mentions]
+        if chinese.is_one_of_several(analysis.clause_before(group), analysis.rest_after(group)):
+            return None
         verdict = chinese.judgement(_judged_text(analysis, group))
         is_evidence = analysis.is_evidence(group)
         agrees = chinese.MATCHES.search(analysis.clause_before(group)) is not None
         if verdict is not None or agrees or not is_evidence:
             judged_values.update(values)
+        if verdict == "denied":
+            fitting_values = [value for value in fitting_values if value not in values]
         if is_evidence and (verdict == "fits" or (agrees and verdict != "denied")):
             fitting_values += values
             is_listed = is_listed or group.first in analysis.items
@@ -223,9 +266,10 @@ def _in_last_sentence(analysis: ChineseAnswer) -> Read[int] | None:
     clause = analysis.clause_before(group)
     is_in_brackets = clause.rstrip().endswith("(") or not WORD.search(clause)
     ends = not WORD.search(analysis.text, group.end)
-    if is_in_brackets and ends and analysis.is_evidence(group):
-        return Read(group.first.value, "read", "last_paragraph")
-    return None
+    if not is_in_brackets or not ends or not analysis.is_evidence(group):
+        return None
+    values = [mention.value for mention in group.mentions]
+    return _of_values(values, "last_paragraph")
 
 
 def _by_text(analysis: ChineseAnswer) -> Read[int] | None:

@@ -104,3 +104,57 @@ CANDLE = Choices(
 )
 def test_texts_of_options_in_chinese_are_read(output: str, right: str | None) -> None:
     assert name_read(output, CANDLE) == right
+
+
+@pytest.mark.parametrize(
+    ("output", "right"),
+    [
+        # People in the picture are no people with an opinion, and reasons are no conditions.
+        ("图中的人像蜡烛一样燃烧自己，所以选B。", "B"),
+        ("画面中有人在加班，因此选B。", "B"),
+        ("图中许多人在排队，故选B。", "B"),
+        ("熬夜容易伤身，所以答案是B。", "B"),
+        ("如果人不休息，就会像蜡烛一样燃尽，所以选B。", "B"),
+        ("原本应该休息的人却在工作，选B。", "B"),
+        ("图中没有停电所以选B。", "B"),
+        ("如果图里是医生，那么答案是B。", None),
+        ("有人认为图中无电，因此选B。", None),
+        ("很多人会选B，这是错的。", None),
+        ("出题人可能希望我们选B，但我不同意。", None),
+        # A line is no part of the one above, unless it is nothing but a denial.
+        ("答案：B\n没有停电的元素。", "B"),
+        ("答案\nB", "B"),
+        ("B\n不对", None),
+        # What replaces an answer, and what stands beside it
+        ("一开始我想选A，仔细看后改选B。", "B"),
+        ("我最初认为是A，后来改为B。", "B"),
+        ("本题容易误选A，正确答案为B。", "B"),
+        ("选A不如选B。", "B"),
+        ("A不如B贴切，但B也不对。", None),
+        ("除了B以外，其他选项都不符合图意。", "B"),
+        ("除了A以外，其他选项都没有B好。", None),
+        ("我没有十足把握，不过答案应该是B。", "B"),
+        ("答案是B，不过我不确定。", "B"),
+        ("正确的是B，错误的是A。", "B"),
+        ("首选B，次选C。", "B"),
+        ("要说最差，是B。", None),
+        ("这题选B有问题。", None),
+        # Traditional characters
+        ("出題人可能希望我們選B，但我不贊成。", None),
+        ("本題容易誤選A，正確答案為B。", "B"),
+        ("我堅持B。", "B"),
+        # Several options that are right
+        ("答案：B\n答案：C\n两个都可以。", None),
+        ("答案：B\n解析：C也对。", None),
+        ("答案：B\n解析：A也对，但不够全面。", "B"),
+        ("前者选A，后者选B。", None),
+        ("答案不唯一，B和C。", None),
+        ("B是对的。C同样正确。", None),
+        ("除了B，C也符合。", None),
+        ("答案：B\n答案：C\n兩個都可以。", None),
+    ],
+)
+def test_plain_answers_in_chinese_are_read_and_doubtful_ones_are_not(
+    output: str, right: str | None
+) -> None:
+    assert name_read(output, FOUR) == right
