@@ -267,22 +267,7 @@ def _reason(source: Source, revision: str, error: Exception) -> str:
         if http_error is None and isinstance(cause, errors.HfHubHTTPError):
             http_error = cause
 
-    if http_error is None:
-        return not_here(f"{source.repository}@{revision}", error)
-    # The hub may say "not found" of what one may not see. A GatedRepoError is a kind of that.
-    is_refused = http_error.response.status_code == 401 or isinstance(
-        http_error, errors.RepositoryNotFoundError
-    )
-    if not is_refused:
-        return not_here(f"{source.repository}@{revision}", http_error)
-    if isinstance(http_error, errors.GatedRepoError):
-        refusal_reason = "the dataset is gated. Accept its conditions on"
-    else:
-        refusal_reason = "the token is not valid. See"
-    return (
-        f"access to {source.repository} is not granted: {refusal_reason} {source.page} and set"
-        " HF_TOKEN to a token of an account that has access (or run `hf auth login`)"
-    )
+    return not_given(source, f"{source.repository}@{revision}", http_error or error)
 
 
 # --- asking the hub ---
@@ -328,6 +313,32 @@ def refusal(repository: str, kind: str = "dataset") -> Exception | None:
     except Exception as error:  # the HTTP library's own errors have no common base here
         return error
     return None
+
+
+def not_given(source: Source, name: str, error: Exception) -> str:
+    """Why the hub does not give a dataset or a file of it, and what to do: a sentence without end.
+
+    Args:
+        source: the dataset.
+        name: what was asked for, ``OWNER/NAME@REVISION``.
+        error: of the hub's client.
+    """
+    from huggingface_hub import errors
+
+    # The hub may say "not found" of what one may not see. A GatedRepoError is a kind of that.
+    is_refused = isinstance(error, errors.RepositoryNotFoundError) or (
+        isinstance(error, errors.HfHubHTTPError) and error.response.status_code == 401
+    )
+    if not is_refused:
+        return not_here(name, error)
+    if isinstance(error, errors.GatedRepoError):
+        refusal_reason = "the dataset is gated. Accept its conditions on"
+    else:
+        refusal_reason = "the token is not valid. See"
+    return (
+        f"access to {source.repository} is not granted: {refusal_reason} {source.page} and set"
+        " HF_TOKEN to a token of an account that has access (or run `hf auth login`)"
+    )
 
 
 def not_here(name: str, error: Exception) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from figlang_tasks.core.errors import FigLangError
-from figlang_tasks.core.task_files import ALL_TASKS, files, folder, folders
+from figlang_tasks.core.task_files import ALL_TASKS, files, folder, folders, read
 from figlang_tasks.core.text import did_you_mean
 from figlang_tasks.harness.harness_types import Arguments, HarnessTask, Original
 
@@ -151,9 +151,13 @@ def namesakes(manager: TaskManager, names: Iterable[str]) -> dict[str, Path]:
             continue
         visited.add(name)
         path = manager.task_index[name]["yaml_path"]  # -1 of a tag
-        if name in our_files and isinstance(path, str) and Path(path) != our_files[name]:
+        our_file = our_files.get(name)
+        if our_file is None or not isinstance(path, str):
+            continue
+        # --include_path may name our own folder in another way.
+        if Path(path).resolve() != our_file.resolve():
             file_by_name[name] = Path(path)
-        elif name in our_files and manager.task_index[name]["type"] == "group":
+        elif manager.task_index[name]["type"] == "group":
             pending += [member for member in members_of(manager, name) if isinstance(member, str)]
     return file_by_name
 
@@ -161,10 +165,15 @@ def namesakes(manager: TaskManager, names: Iterable[str]) -> dict[str, Path]:
 def namesakes_text(file_by_name: Mapping[str, Path]) -> str:
     """What to tell the user about `namesakes`: which files run, and how ours can."""
     places = ", ".join(f"{name} ({path})" for name, path in file_by_name.items())
+    text = f"these run in place of our tasks of the same name: {places}. To run ours, "
     name = next(iter(file_by_name))
-    return (
-        f"these run in place of our tasks of the same name: {places}. To run ours, write a file"
-        f" `figlang_{name}.yaml` with the lines `include: {files('lmms_eval')[name]}` and"
+    our_file = files("lmms_eval")[name]
+    our_config = read(our_file)
+    if "group" in our_config:
+        members = ",".join(our_config["task"])
+        return text + f"name the members of our group {name}: --tasks {members}"
+    return text + (
+        f"write a file `figlang_{name}.yaml` with the lines `include: {our_file}` and"
         f" `task: figlang_{name}`, and give its folder with --include_path"
     )
 

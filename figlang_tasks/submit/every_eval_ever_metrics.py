@@ -15,6 +15,7 @@ _ID_BY_METRIC = {
     "acc": "accuracy",
     "mc_acc": "accuracy",
     "sc_acc": "accuracy",
+    "f1_macro": "macro-f1",
     "mc_macro_f1": "macro-f1",
     "sc_macro_f1": "macro-f1",
     "em": "exact-match",

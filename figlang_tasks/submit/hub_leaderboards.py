@@ -5,7 +5,6 @@ The hub takes a result only for such a task (https://huggingface.co/docs/hub/eva
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import NamedTuple
 
 import yaml
@@ -28,26 +27,31 @@ class Leaderboards(NamedTuple):
     reason: str = ""
 
 
-def leaderboards_of(repository: str) -> Leaderboards:
-    """The leaderboards of a dataset, as the hub has them now.
+@hub.cached(maxsize=16)
+def leaderboards_of(source: hub.Source) -> Leaderboards:
+    """The leaderboards of a dataset, as the hub has them now; it is asked once a command.
 
     Args:
-        repository: the dataset, ``OWNER/NAME``.
+        source: a dataset of the hub.
     """
-    from huggingface_hub import errors, hf_hub_download
+    from huggingface_hub import constants, errors, get_session, hf_hub_url
+    from huggingface_hub.utils import build_hf_headers, hf_raise_for_status
 
-    refusal = hub.refusal(repository)
-    if refusal is not None:
-        return _none(hub.not_here(f"{DECLARATION} of {repository}", refusal))
+    repository = source.repository
+    assert repository is not None
+    address = hf_hub_url(repository, DECLARATION, repo_type="dataset")
     try:
-        path = hf_hub_download(repository, DECLARATION, repo_type="dataset")
+        # `hf_hub_download` would try for half a minute where the hub fails, and then take an older
+        # file of its cache.
+        response = get_session().get(
+            address, headers=build_hf_headers(), timeout=constants.HF_HUB_ETAG_TIMEOUT
+        )
+        hf_raise_for_status(response)
+    except errors.EntryNotFoundError:
+        return _none(f"{repository} has no {DECLARATION}: the hub takes no results of it yet")
     except Exception as error:  # the HTTP library's own errors have no common base here
-        # The local error is a kind of the other: the hub did not answer, or not with the file.
-        is_local = isinstance(error, errors.LocalEntryNotFoundError)
-        if isinstance(error, errors.EntryNotFoundError) and not is_local:
-            return _none(f"{repository} has no {DECLARATION}: the hub takes no results of it yet")
-        return _none(hub.not_here(f"{DECLARATION} of {repository}", error))
-    task_ids = _declared_task_ids(Path(path))
+        return _none(hub.not_given(source, f"{DECLARATION} of {repository}", error))
+    task_ids = _declared_task_ids(response.content)
     if not task_ids:
         return _none(f"{DECLARATION} of {repository} names no task")
     return Leaderboards(task_ids)
@@ -57,11 +61,12 @@ def _none(reason: str) -> Leaderboards:
     return Leaderboards(frozenset(), reason)
 
 
-def _declared_task_ids(path: Path) -> frozenset[str]:
+def _declared_task_ids(content: bytes) -> frozenset[str]:
     """The ids of the tasks in a file ``eval.yaml``; empty if it cannot be read as one."""
     try:
-        declaration = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError):
+        declaration = yaml.safe_load(content)
+    # A ValueError: a date or a number that is none, such as 2026-13-45.
+    except (yaml.YAMLError, ValueError, RecursionError):
         return frozenset()
     tasks = declaration.get("tasks") if isinstance(declaration, dict) else None
     task_ids = set()

@@ -14,6 +14,7 @@ import yaml
 
 import figlang_tasks
 from figlang_tasks.core import files
+from figlang_tasks.core.benchmark import source_of
 from figlang_tasks.core.text import printable, without_paths
 from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results import provenance
@@ -109,7 +110,7 @@ def _accepted_entries(run: Run, task: TaskRun) -> tuple[list[EvalResultEntry], s
     repository, revision = hub_source(task)
     if repository is None:
         return [], "the hub does not have these rows"
-    task_ids, reason = leaderboards_of(repository)
+    task_ids, reason = leaderboards_of(source_of(task.data.dataset))
     if not task_ids:
         return [], reason
     entries = []

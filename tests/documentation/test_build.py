@@ -13,7 +13,7 @@ from documents import DOCUMENTS, ROOT, blocks, prose
 
 # Names of files in prose: those below a folder of the repository, and those beside README.md.
 _FILE = re.compile(
-    r"`((?:figlang_tasks|metrics|prompts|task_yamls|tests|tools|timings|docs|examples|\.ci)/[\w./-]+|[A-Z]\w+\.(?:md|cff)|constraints\.txt)`"
+    r"`((?:figlang_tasks|metrics|prompts|task_yamls|tests|tools|timings|docs|examples|\.ci)/[\w./-]+|[A-Z]\w+\.(?:md|cff))`"
 )
 LANGUAGES = {"sh", "python", "yaml", "toml", "json", "jinja", "text", "bibtex", "diff", "csv"}
 """Of code blocks. Commands are ``sh``, which are parsed (test_commands.py); what is no program is

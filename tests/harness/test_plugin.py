@@ -117,6 +117,22 @@ def test_members_of_our_groups_that_others_replace_are_named(tmp_path: Path) -> 
     assert task_index.namesakes(manager, ["nykms_text", "vflute"]) == {"nykms_mc_text": theirs}
 
 
+def test_our_own_folder_under_another_name_is_no_other(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(task_index.tasks_dir() / "vflute")
+    manager = figlang_tasks.task_manager(
+        include_defaults=False, include_path=str(tmp_path / "link")
+    )
+    assert "link" in manager.task_index["vflute"]["yaml_path"]
+    assert not task_index.namesakes(manager, ["vflute"])
+
+
+def test_in_place_of_a_group_its_members_can_run() -> None:
+    """A file that includes a group, with another name, would be a task without prompts."""
+    text = task_index.namesakes_text({"nykms_text": Path("theirs.yaml")})
+    assert "nykms_text (theirs.yaml)" in text
+    assert "of our group nykms_text: --tasks nykms_metaphor_text,nykms_sarcasm_text," in text
+
+
 def test_groups_of_other_people_are_left_in_peace(tmp_path: Path) -> None:
     (tmp_path / "leaf.yaml").write_text("task: leaf\ntag: tagged\ndataset_path: json\n")
     (tmp_path / "python.yaml").write_text("task: python\nclass: !function collections.Counter\n")

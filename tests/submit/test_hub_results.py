@@ -24,6 +24,7 @@ from published_runs import (
 )
 
 from figlang_tasks.core.benchmark import Benchmark, benchmarks, source_of
+from figlang_tasks.core.hub import clear_caches
 from figlang_tasks.report.verdict import verdicts_against
 from figlang_tasks.results import runs
 from figlang_tasks.results.task_run import Run
@@ -46,13 +47,14 @@ def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[HubServer]:
     dataset.mkdir()
     proposal = (EVAL_FILES / "V-FLUTE.yaml").read_bytes()
     (dataset / "eval.yaml").write_bytes(proposal)
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache_of_the_hub"))
     with HubServer() as server:
         template = constants.HUGGINGFACE_CO_URL_TEMPLATE.replace(constants.ENDPOINT, server.url)
         monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
         monkeypatch.setattr(constants, "ENDPOINT", server.url)
         server.add_repo("ColumbiaNLP/V-FLUTE", dataset)
+        clear_caches()  # of what another hub has said
         yield server
+    clear_caches()
     close_session()  # The hub's client must not keep a connection to this server.
 
 
@@ -176,20 +178,32 @@ def declare(hub: HubServer, folder: Path, declaration: str | None) -> None:
         (None, "ColumbiaNLP/V-FLUTE has no eval.yaml: the hub takes no results of it yet"),
         ("tasks: [vflute_f1@0]", "eval.yaml of ColumbiaNLP/V-FLUTE names no task"),
         ("[", "eval.yaml of ColumbiaNLP/V-FLUTE names no task"),
+        ("tasks: [{id: 2026-13-45}]", "eval.yaml of ColumbiaNLP/V-FLUTE names no task"),
     ],
 )
 def test_a_dataset_that_declares_no_leaderboard(
     hub: HubServer, tmp_path: Path, declaration: str | None, reason: str
 ) -> None:
     declare(hub, tmp_path / "newer", declaration)
-    assert leaderboards_of("ColumbiaNLP/V-FLUTE") == (frozenset(), reason)
+    assert leaderboards_of(source_of("V-FLUTE")) == (frozenset(), reason)
 
 
 def test_a_hub_that_fails_is_not_taken_for_one_without_leaderboards(hub: HubServer) -> None:
     hub.faults.append(Fault("/resolve/", lambda _: Response(500)))
-    task_ids, reason = leaderboards_of("ColumbiaNLP/V-FLUTE")
-    assert not task_ids
+    for _ in range(2):  # two tasks of one dataset
+        task_ids, reason = leaderboards_of(source_of("V-FLUTE"))
+        assert not task_ids
     assert "eval.yaml of ColumbiaNLP/V-FLUTE is not on this machine, and http" in reason
+    assert "500" in reason
+    questions = [request for request in hub.requests if "eval.yaml" in request.path]
+    assert len(questions) == 1  # it is not tried again, which would take half a minute
+
+
+def test_a_gated_dataset_asks_for_a_token(hub: HubServer, tmp_path: Path) -> None:
+    hub.add_repo("lampent/IRFL", tmp_path / "on_the_hub", gated=True)
+    _, reason = leaderboards_of(source_of("IRFL"))
+    assert "Accept its conditions on https://huggingface.co/datasets/lampent/IRFL" in reason
+    assert "set HF_TOKEN" in reason and "Offline?" not in reason
 
 
 @needs_eval_results
@@ -370,8 +384,13 @@ def proposed_key() -> str:
     return key
 
 
-def test_each_dataset_of_the_hub_has_one() -> None:
+def test_each_dataset_of_the_hub_has_one_and_the_proposal_names_it() -> None:
     assert [path.stem for path in FILES] == sorted(ON_THE_HUB)
+    proposal = (ROOT / "docs" / "upstream" / "hub_evaluation_framework.patch").read_text()
+    repositories = {source_of(path.stem).repository for path in FILES}
+    assert set(re.findall(r"^\* `(.+)`", proposal, re.MULTILINE)) == repositories
+    (listed,) = re.findall(r"`eval.yaml` for (.+?)\.", (ROOT / "docs" / "submit.md").read_text())
+    assert set(re.split(", | and ", listed)) == {path.stem for path in FILES}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)

@@ -61,7 +61,7 @@ def check_packages() -> Iterator[Finding]:
 
 
 def _newer_than_tested(versions: Mapping[str, str]) -> list[str]:
-    """The packages that are newer than what the tests ran with: ``torch 2.16.0 (2.15.0)``.
+    """The packages that are newer than what the tests ran with: ``torch 2.16.0 (tested: 2.15.0)``.
 
     Args:
         versions: the version of each installed package.
@@ -78,7 +78,7 @@ def _newer_than_tested(versions: Mapping[str, str]) -> list[str]:
         with suppress(InvalidVersion):
             # The build, +cu130 in 2.15.0+cu130, makes no version newer.
             if Version(Version(version).public) > Version(tested):
-                texts.append(f"{package} {version} ({tested})")
+                texts.append(f"{package} {version} (tested: {tested})")
     return texts
 
 
@@ -86,7 +86,6 @@ def _tested_versions() -> dict[str, str]:
     """The version of each package that the tests ran with, by its canonical name."""
     from packaging.utils import canonicalize_name
 
-    # In a checkout this is a link to the file above it, which pip takes; a wheel holds a copy.
     path = Path(figlang_tasks.__file__).with_name("constraints.txt")
     versions = {}
     for line in path.read_text(encoding="utf-8").splitlines():
