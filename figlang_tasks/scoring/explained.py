@@ -191,9 +191,8 @@ class Threshold:
 def thresholds(
     name: str, at: Sequence[float], source: str, explained: classification.Explained | None = None
 ) -> tuple[Threshold, ...]:
-    """One `Threshold` per score in `at`, named after it in percent: ``f1@0``, ``f1@53``."""
-    names = [f"{name}@{round(100 * score)}" for score in at]
-    return tuple(Threshold(*pair, source, explained) for pair in zip(names, at, strict=True))
+    """One `Threshold` per score t in `at`, named after it in percent: ``f1@0``, ``f1@53``."""
+    return tuple(Threshold(f"{name}@{round(100 * t)}", t, source, explained) for t in at)
 
 
 @dataclass(frozen=True)
