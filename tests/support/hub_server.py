@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import re
+import sys
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable
@@ -121,9 +122,7 @@ class HubServer:
         self._repos: dict[tuple[str, str], Repo] = {}
         self._known_tokens: set[str] = set()
         self._lfs: dict[str, RepoFile] = {}
-        self._server = ThreadingHTTPServer(
-            ("127.0.0.1", 0), type("Handler", (_Handler,), {"hub": self})
-        )
+        self._server = QuietServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"hub": self}))
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
         self._thread = threading.Thread(
             target=self._server.serve_forever, args=(0.05,), daemon=True
@@ -294,6 +293,18 @@ class HubServer:
         # The content of LFS files comes from another host, as on the hub.
         elsewhere = self.url.replace("127.0.0.1", "localhost")
         return Response(302, headers | {"Location": f"{elsewhere}/lfs/{file.etag}"})
+
+
+class QuietServer(ThreadingHTTPServer):
+    """A server that a client may leave in the middle of an answer.
+
+    Its thread would print the broken connection into what another test captures.
+    """
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Print the error in flight, unless it is a broken connection."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -18,12 +18,13 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from hub_server import QuietServer
 from PIL import Image
 from typing_extensions import Self
 from vlm_requests import GREEDY, asked, made
@@ -162,9 +163,7 @@ class OpenAIServer:
         self.faults = deque(faults)
         self.finish_reason = "stop"
         self.ended = threading.Event()
-        self._server = ThreadingHTTPServer(
-            ("127.0.0.1", 0), type("Handler", (_Handler,), {"owner": self})
-        )
+        self._server = QuietServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"owner": self}))
         self._server.daemon_threads = True
         self._thread = threading.Thread(
             target=self._server.serve_forever, args=(0.02,), daemon=True
