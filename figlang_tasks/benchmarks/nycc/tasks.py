@@ -38,6 +38,7 @@ from figlang_tasks.metrics import overlap, ranking
 from figlang_tasks.scoring import Task, explanations
 from figlang_tasks.scoring.explained import Explained, explained_record
 from figlang_tasks.scoring.lm_eval import metric_list_for_lm_eval, process_results_for_lm_eval
+from figlang_tasks.scoring.rouge import rouge_l
 from figlang_tasks.scoring.task import Document, MetricValues
 
 EXEMPLAR_SEED = 42
@@ -328,9 +329,6 @@ def explanation_record(doc: Document, output: str | None) -> ExplanationRecord:
         doc: the row.
         output: the model's answer; None if there is none.
     """
-    # Imported here, since only this task needs it.
-    from rouge_score.rouge_scorer import RougeScorer
-
     # The released rules read all that a model wrote, also behind the next question that it
     # invents.
     explanation = parse.explanation(whole(output))
@@ -339,13 +337,12 @@ def explanation_record(doc: Document, output: str | None) -> ExplanationRecord:
         predicted, explanation.status, explanation.rule, explanation=explanation.value
     )
     text = explanation.value or ""
-    rouge = RougeScorer(["rougeL"])  # without stemming, as the package `evaluate` has it
     return {
         **explained_record(doc, gold=1, reading=reading, strict_label=predicted),
         "revision": doc["revision"],
         "fold": doc["fold"],
         "bleu_sums": overlap.bleu_statistics(text, doc["label"]),
-        "rouge_l": rouge.score(doc["label"], text)["rougeL"].fmeasure,
+        "rouge_l": rouge_l(text, doc["label"]),
         "bleu": overlap.signature(corpus=True),  # how BLEU is computed; no value
     }
 

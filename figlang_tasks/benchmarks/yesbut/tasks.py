@@ -28,6 +28,7 @@ from figlang_tasks.core.prompting import render, user_turn
 from figlang_tasks.core.request import Request
 from figlang_tasks.scoring import Task, explanations
 from figlang_tasks.scoring.explained import Explained, explained_record
+from figlang_tasks.scoring.rouge import rouge_l
 from figlang_tasks.scoring.simple_tasks import read_free_answer
 from figlang_tasks.scoring.task import Document
 
@@ -154,7 +155,7 @@ def understanding_record(doc: Document, output: str | None) -> UnderstandingReco
         "difficulty": doc["difficulty"],
         "has_text": doc["has_text"],
         "sentence_bleu": text_scores.sentence_bleu(explanation, reference),
-        "rouge_l": text_scores.rouge_l(explanation, reference),
+        "rouge_l": rouge_l(explanation, reference),
         "sentence_meteor": text_scores.sentence_meteor(explanation, reference),
     }
 

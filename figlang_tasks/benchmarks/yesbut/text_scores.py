@@ -1,4 +1,4 @@
-"""BLEU, ROUGE-L and METEOR of one explanation and its reference, 0 to 1 (section 5.2).
+"""BLEU and METEOR of one explanation and its reference, 0 to 1 (section 5.2).
 
 The paper names the package ``evaluate`` for BLEU and METEOR, and no settings. Each table has the
 mean over rows.
@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import threading
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from loguru import logger
 
 from figlang_tasks.core import notes
 from figlang_tasks.metrics import overlap
-
-if TYPE_CHECKING:
-    from rouge_score.rouge_scorer import RougeScorer
 
 GET_WORDNET: Final = "python -m nltk.downloader wordnet punkt_tab"
 """The command that downloads what METEOR needs. A run downloads nothing."""
@@ -30,20 +27,6 @@ def sentence_bleu(candidate: str, reference: str) -> float:
     ``evaluate`` computes it so from tokens of mteval-v13a, which keep their case.
     """
     return overlap.sentence_bleu4(overlap.bleu_statistics(candidate, reference), smooth=False)
-
-
-def rouge_l(candidate: str, reference: str) -> float:
-    """ROUGE-L F1 of one pair of texts, by rouge_score without stemming."""
-    score = _rouge_scorer().score(reference, candidate)["rougeL"]
-    return float(score.fmeasure)
-
-
-@cache
-def _rouge_scorer() -> RougeScorer:
-    """The scorer of rouge_score, made once."""
-    from rouge_score.rouge_scorer import RougeScorer
-
-    return RougeScorer(["rougeL"])
 
 
 def sentence_meteor(candidate: str, reference: str) -> float | None:
