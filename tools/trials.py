@@ -11,10 +11,10 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Literal, NoReturn, TypeAlias
 
@@ -225,7 +225,7 @@ def _imported(path: Path, folder: Path) -> set[str]:
     the name.
     """
     files = set()
-    for node in ast.walk(ast.parse(path.read_bytes())):
+    for node in _statements(ast.parse(path.read_bytes())):
         if isinstance(node, ast.Import):
             files |= {_file_of(alias.name, folder) for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -235,6 +235,16 @@ def _imported(path: Path, folder: Path) -> set[str]:
                 )
                 files.add(_origin(node.module, alias.name, folder))
     return {file for file in files if file is not None}
+
+
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """The statements inside a module or a statement; expressions, which are most nodes, are not
+    looked into.
+    """
+    for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for statement in getattr(node, field, []):
+            yield statement
+            yield from _statements(statement)
 
 
 def _file_of(module: str, folder: Path) -> str | None:
@@ -255,11 +265,16 @@ def _origin(package: str, name: str, folder: Path) -> str | None:
     file = _file_of(package, folder)
     if file is None or not file.endswith("__init__.py"):
         return None
-    for node in ast.parse((folder / file).read_bytes()).body:
-        if (
-            isinstance(node, ast.ImportFrom)
-            and node.module
-            and name in (alias.name for alias in node.names)
-        ):
-            return _file_of(node.module, folder)
-    return None
+    module = _modules_of_names(folder / file).get(name)
+    return _file_of(module, folder) if module else None
+
+
+@cache
+def _modules_of_names(file: Path) -> dict[str, str]:
+    """The module from which the ``__init__.py`` of a package imports each of its names."""
+    module_by_name: dict[str, str] = {}
+    for node in ast.parse(file.read_bytes()).body:
+        if isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                module_by_name.setdefault(alias.name, node.module)
+    return module_by_name

@@ -104,10 +104,12 @@ def _folder_of(package: str) -> Path:
     return Path(next(iter(spec.submodule_search_locations)))
 
 
-def files_in(folder: Path) -> dict[str, Path]:
+@cache
+def files_in(folder: Path) -> Mapping[str, Path]:
     """The task files in a folder and below, by the name of their task, in the order of paths.
 
-    Files that others only include have names that begin with ``_``; they are left out.
+    Files that others only include have names that begin with ``_``; they are left out. A process
+    looks into a folder once, as it reads each file once (`figlang_tasks.core.task_files.read`).
     """
     return {path.stem: path for path in sorted(folder.rglob("[!_]*.yaml"))}
 

@@ -232,11 +232,16 @@ def _without_pictures(documents: datasets.Dataset) -> list[dict[str, Any]]:
     """The documents with the name of the file in place of each picture; no picture is read."""
     import datasets
 
-    for column, feature in documents.features.items():
-        if isinstance(feature, datasets.Image):
-            file_names = _picture_file_names(documents, column)
-            documents = documents.remove_columns(column).add_column(column, file_names)
-    rows: list[dict[str, Any]] = documents.to_list()
+    picture_columns = [
+        column
+        for column, feature in documents.features.items()
+        if isinstance(feature, datasets.Image)
+    ]
+    rows: list[dict[str, Any]] = documents.remove_columns(picture_columns).to_list()
+    # Not by `add_column`, which takes a digest of the whole table.
+    for column in picture_columns:
+        for row, file_name in zip(rows, _picture_file_names(documents, column), strict=True):
+            row[column] = file_name
     return rows
 
 

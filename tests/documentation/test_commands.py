@@ -100,9 +100,15 @@ def model_classes() -> set[str]:
     return {*our_names, *names_in_harness, *EXAMPLES, *NAMES}
 
 
+@cache
+def figlang_command() -> Any:
+    """The command ``figlang``, of which making all verbs takes a tenth of a second."""
+    return typer.main.get_command(app)
+
+
 def parse_figlang(words: list[str]) -> None:
     """Parse the words behind ``figlang`` as the commands and options that they are."""
-    command: Any = typer.main.get_command(app)
+    command = figlang_command()
     context = None
     while hasattr(command, "list_commands"):
         context = typer.Context(command, parent=context)

@@ -24,6 +24,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_its_rows_are_valid_and_differ(folder: Path) -> None:
     shell(folder, "python examples/finetuning/make_sayings.py my_data", ROOT)
     pictures = []

@@ -23,8 +23,16 @@ from figlang_tasks.mini import DEMO_MODEL_DIR
 from figlang_tasks.results import runs
 
 OPTIONS = "figlang_mini_irfl_detect_idiom"
-# What differs from run to run: dates, seconds, the folder, and addresses in memory.
-CHANGING = ("date", "start_time", "end_time", "total_evaluation_time_seconds")
+# What differs from run to run: dates, seconds, the folder, and addresses in memory. And the commit
+# of the checkout, which may be another one by then.
+CHANGING = (
+    "date",
+    "start_time",
+    "end_time",
+    "total_evaluation_time_seconds",
+    "git_hash",
+    "lmms_eval_version",
+)
 
 
 class Silent(FixedAnswers):

@@ -60,6 +60,7 @@ print(sorted(name for name in before if before[name] is not after[name]))
 """
 
 
+@pytest.mark.slow
 def test_three_functions_of_the_imported_harness_are_replaced_and_nothing_else() -> None:
     """In a process that has imported all of it without plugins."""
     done = subprocess.run(

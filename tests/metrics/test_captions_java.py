@@ -127,14 +127,14 @@ def test_values_of_both_programs(stand_in: Any, with_spice: None, tmp_path: Path
     ("body", "message"),
     [
         ("print('no number\\n' * 3, flush=True); time.sleep(600)", "ValueError: could not convert"),
-        ("time.sleep(600)", "not done after 3 seconds"),
+        ("time.sleep(600)", "not done after 0.5 seconds"),
     ],
 )
 def test_a_program_that_fails_is_ended_with_a_warning(
     stand_in: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, message: str
 ) -> None:
     messages = stand_in(body)
-    monkeypatch.setattr(caption_java, "TIMEOUT", 3.0 if body == "time.sleep(600)" else 60.0)
+    monkeypatch.setattr(caption_java, "TIMEOUT", 0.5 if body == "time.sleep(600)" else 60.0)
     assert java_metrics(["a", "b"], [["a"], ["b"]]) == {}
     (warning,) = [text for text in messages if "METEOR is left out" in text]
     assert re.search(message, warning)

@@ -225,9 +225,10 @@ def test_what_failed_is_told() -> None:
     failed = {"all": Estimate(math.nan)}
     task_run = replace(task_run, reported={**task_run.reported, "acc": failed})
     run = Run("one", Path(), {task_run.task: task_run}, {})
-    cells = without_arrows(section_of(sections.build([run]), "-numbers").tables[0])
+    groups = sections.build([run])
+    cells = without_arrows(section_of(groups, "-numbers").tables[0])
     assert cells["acc"][0] == "failed, see the log" != cells["f1@0"][0]
-    empty, unread = section_of(sections.build([run]), "overview-tasks").notes
+    empty, unread = section_of(groups, "overview-tasks").notes
     assert empty.startswith("one, figlang_mini: 6 of 76 answers are empty (")
     assert unread.startswith("one, figlang_mini: The score is a lower bound: ")
     assert unread.endswith(". `figlang judge read .` has a language model read them.")

@@ -70,7 +70,7 @@ TEXT_MAKERS = text_makers()
 
 
 @pytest.mark.parametrize("name", READERS)
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(text=hostile())
 def test_a_parser_reads_or_says_why_not(name: str, text: str) -> None:
     reading = READERS[name](text)
@@ -91,7 +91,7 @@ def test_a_text_maker_returns_a_text(name: str, text: str) -> None:
     assert isinstance(TEXT_MAKERS[name](text), str)
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(text=hostile())
 def test_scores_pictures_and_cells_of_a_judge(text: str) -> None:
     scores = score_requests.read_answer(text)

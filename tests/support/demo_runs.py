@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any
 from unittest.mock import patch
 
+import lmms_eval.evaluator
 import lmms_eval.models
 import lmms_eval.tasks
 from filelock import FileLock
@@ -56,7 +57,16 @@ def read_task_files_once() -> None:
     TaskManager._get_task_and_group = find_once
 
 
+def ask_git_once() -> None:
+    """Have each process ask git once for the commit of the harness: each run does it five times."""
+    for name in ("get_git_commit_hash", "get_lmms_eval_version_string"):
+        ask = cache(getattr(lmms_eval.evaluator, name))
+        ask()  # so that forks of this process need not ask
+        setattr(lmms_eval.evaluator, name, ask)
+
+
 read_task_files_once()
+ask_git_once()
 
 
 # --- a run of any model ---

@@ -110,7 +110,7 @@ def test_a_packed_log_does_not_fill_the_memory(tmp_path: Path) -> None:
 
 def test_a_log_that_unpacks_with_zstandard_does_not_fill_the_memory(tmp_path: Path) -> None:
     log = tmp_path / "bomb.eval"
-    for size in (300 * MEBIBYTE, 5 * MEBIBYTE):
+    for size in (65 * MEBIBYTE, 5 * MEBIBYTE):  # a member may have 64
         log.write_bytes(packed_with_zstandard(b" " * size, "header.json"))
         assert log.stat().st_size < MEBIBYTE
         message = message_of(log)

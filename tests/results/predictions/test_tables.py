@@ -233,12 +233,16 @@ def test_an_array_in_a_cell_of_a_frame_is_a_list() -> None:
     assert tables.predictions_of_frame(frame, USUAL).predictions[0].scores == [0.5, 1.0]
 
 
-def test_an_excel_file_that_unpacks_to_gigabytes_is_refused(tmp_path: Path) -> None:
+def test_an_excel_file_that_unpacks_to_gigabytes_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert tables._MOST_UNPACKED_BYTES == 268_435_456
+    monkeypatch.setattr(tables, "_MOST_UNPACKED_BYTES", 3_000_000)
     path = write_excel(tmp_path / "bomb.xlsx", ("id", "output"), ("a", "A"))
     with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("xl/media/image1.png", b"\0" * 300_000_000)
-    assert path.stat().st_size < 1_000_000
-    assert "unpacks to more than 268,435,456 bytes" in refused_table(path)
+        archive.writestr("xl/media/image1.png", b"\0" * 3_500_000)
+    assert path.stat().st_size < 10_000
+    assert "unpacks to more than 3,000,000 bytes" in refused_table(path)
 
 
 def test_an_excel_file_whose_header_lies_about_a_size_is_refused(tmp_path: Path) -> None:
