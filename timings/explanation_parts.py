@@ -186,11 +186,18 @@ class PartTimer:
     """
 
     def __init__(self, clock: Clock) -> None:
-        """Begin in `REST`."""
         self.seconds: dict[str, float] = dict.fromkeys(PARTS, 0.0)
         self._clock = clock
         self._open_parts = [REST]
-        self._since = clock()
+        self._since = 0.0
+
+    def start(self) -> None:
+        """Begin the run."""
+        self._since = self._clock()
+
+    def stop(self) -> None:
+        """End the run."""
+        self._add()
 
     @property
     def part(self) -> str:
@@ -279,10 +286,9 @@ def seconds_of_parts(scorer: Scorer, run: Callable[[], Any], clock: Clock) -> di
             timed = timer.timed(part, getattr(owner, name))
             patches.enter_context(patch.object(owner, name, timed))
         patches.enter_context(_AttentionMode(timer))
-        timer.enter(REST)  # what came before is no part of the run
-        timer.seconds[REST] = 0.0
+        timer.start()
         run()
-        timer.leave()
+        timer.stop()
     for hook in hooks:
         hook.remove()
     return timer.seconds

@@ -13,7 +13,7 @@ alike; the median of each counts. With ``--threads 1``, seconds are CPU time of 
 The second table has the share of the machine's own matmul peak: the operations that the texts need
 (`explanation_parts.encoder_operations`) for each second, relative to those of a large square
 product in the same dtype, measured before and after each run. The third says which parts of our
-code the seconds go to; it is of one further run of each.
+code the seconds go to.
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ from figlang_tasks.metrics.explanation.bertscore import BertScore
 from figlang_tasks.metrics.explanation.bleurt import Bleurt, PairTokenizer
 from figlang_tasks.metrics.explanation.cache import ScoreCache
 from figlang_tasks.metrics.explanation.compute import DType, Pair, kernel_on
+from figlang_tasks.metrics.explanation.kernels import _cpu
 from figlang_tasks.metrics.explanation.weights import Weights, locate
 
 ROW_BY_ROW = "published way, row by row"
@@ -97,7 +98,7 @@ class PartsOfRun:
         operations: that the texts need.
         dtype: that it computes in.
         shares: of the machine's matmul peak, in each turn.
-        seconds: of one further run, by part.
+        seconds: of all turns, by part.
     """
 
     operations: float
@@ -163,8 +164,6 @@ def by_us(
 ) -> dict[str, Way]:
     """Return our ways, cold and all cached, in an order in which each finds the right cache.
 
-    One model of ours is in memory at a time: the next way loads its own anew.
-
     Args:
         make: makes a scorer.
         count: returns the operations that its texts need.
@@ -173,21 +172,14 @@ def by_us(
         pairs: to score.
     """
     ways: dict[str, Way] = {}
-    scorers: list[Scorer] = []
     for dtype, name in DTYPES.items():
         scorer = make(dtype, ScoreCache(folder / dtype))
-        scorers.append(scorer)
 
         def score(pairs: Sequence[Pair], scorer: Scorer = scorer) -> list[float]:
             scores = scorer.score(pairs)
             return [scores[pair] for pair in pairs]
 
-        def load_and_empty_cache(
-            score: Any = score, dtype: str = dtype, scorer: Scorer = scorer
-        ) -> None:
-            for other_scorer in scorers:
-                if other_scorer is not scorer:
-                    other_scorer.runner.release()
+        def load_and_empty_cache(score: Any = score, dtype: str = dtype) -> None:
             score(make_pairs(2, seed=6))  # loads the model
             with sqlite3.connect(folder / dtype / "scores.sqlite") as database:
                 database.execute("DELETE FROM scores")
@@ -208,38 +200,42 @@ def by_us(
 
 
 def measure(ways: dict[str, Way], device: str, repeats: int) -> dict[str, Measurement]:
-    """Run all ways in turns; in the last, our cold ways once more by parts."""
+    """Run all ways in turns, then let go of our models."""
     clock = clock_of(device)
-    measurements: dict[str, Measurement] = {}
-    for name, way in ways.items():
-        measurements[name] = Measurement()
-        if isinstance(way, ColdWay):
-            measurements[name].parts = PartsOfRun(way.operations, way.peak.dtype)
+    measurements = {name: Measurement() for name in ways}
     for turn in range(repeats):
         for name, way in ways.items():
-            measurement = measurements[name]
             way.prepare()
-            _run_once(way, measurement, clock)
-            seconds = f"turn {turn + 1}: {name}: {measurement.seconds[-1]:.3f} s"
-            print(seconds, file=sys.stderr, flush=True)
-            parts = measurement.parts
-            if isinstance(way, ColdWay) and parts is not None and turn == repeats - 1:
-                way.prepare()
-                parts.seconds = seconds_of_parts(way.scorer, way.run, clock)
+            if isinstance(way, ColdWay):
+                _run_by_parts(way, measurements[name], clock)
+            else:
+                start = clock()
+                measurements[name].scores = way.run()
+                measurements[name].seconds.append(clock() - start)
+            seconds = measurements[name].seconds[-1]
+            print(f"turn {turn + 1}: {name}: {seconds:.3f} s", file=sys.stderr, flush=True)
+    for way in ways.values():
+        if isinstance(way, ColdWay):
+            way.scorer.runner.release()
     return measurements
 
 
-def _run_once(way: Way, measurement: Measurement, clock: Clock) -> None:
-    """Run a way, and add what is measured to its measurement."""
-    if isinstance(way, ColdWay):
-        peak_before = way.peak.measure()
-    start = clock()
-    measurement.scores = way.run()
-    seconds = clock() - start
+def _run_by_parts(way: ColdWay, measurement: Measurement, clock: Clock) -> None:
+    """Run our way between two measurements of the machine's peak; add to its measurement."""
+
+    def run() -> None:
+        measurement.scores = way.run()
+
+    peak_before = way.peak.measure()
+    seconds_by_part = seconds_of_parts(way.scorer, run, clock)
+    peak = max(peak_before, way.peak.measure())
+    seconds = sum(seconds_by_part.values())
     measurement.seconds.append(seconds)
-    if isinstance(way, ColdWay) and measurement.parts is not None:
-        peak = max(peak_before, way.peak.measure())
-        measurement.parts.shares.append(way.operations / seconds / peak)
+    parts = measurement.parts or PartsOfRun(way.operations, way.peak.dtype)
+    parts.shares.append(way.operations / seconds / peak)
+    for part, part_seconds in seconds_by_part.items():
+        parts.seconds[part] = parts.seconds.get(part, 0) + part_seconds
+    measurement.parts = parts
 
 
 def measure_bertscore(
@@ -324,8 +320,8 @@ def shares_table(models: dict[str, dict[str, Measurement]]) -> str:
 
 
 def parts_table(models: dict[str, dict[str, Measurement]]) -> str:
-    """Return the table of the parts of one further run of each of our ways, in percent."""
-    table = [["part of the run, %"], *([part] for part in PARTS), ["all, s"]]
+    """Return the table of the parts of our ways, in percent of all turns."""
+    table = [["part of the run, %"], *([part] for part in PARTS)]
     for model, measurements in models.items():
         for name, measurement in measurements.items():
             if measurement.parts is None:
@@ -333,7 +329,7 @@ def parts_table(models: dict[str, dict[str, Measurement]]) -> str:
             seconds = measurement.parts.seconds
             total = sum(seconds.values())
             shares = [f"{100 * seconds[part] / total:.1f}" for part in PARTS]
-            column = [f"{model}, {name}", *shares, f"{total:.2f}"]
+            column = [f"{model}, {name}", *shares]
             for cells, cell in zip(table, column, strict=True):
                 cells.append(cell)
     return markdown_table(table)
@@ -345,10 +341,10 @@ def report(options: argparse.Namespace, folder: Path) -> str:
     bertscore = measure_bertscore(options, folder, pairs)
     bleurt = measure_bleurt(options, folder, pairs)
     models = {"BERTScore": bertscore, "BLEURT": bleurt}
+    machine = f"{_cpu()}, {torch.get_num_threads()} threads"
     paragraphs = [
-        f"{options.rows} rows, median of {options.repeats}, {options.device},"
-        f" {torch.get_num_threads()} threads, torch {torch.__version__},"
-        f" transformers {transformers.__version__}",
+        f"{options.rows} rows, median of {options.repeats}, {options.device}; {machine}; torch"
+        f" {torch.__version__}, transformers {transformers.__version__}",
         seconds_table(bertscore, bleurt, options.rows),
         shares_table(models),
         parts_table(models),
@@ -363,6 +359,7 @@ def report(options: argparse.Namespace, folder: Path) -> str:
 
 
 def main() -> None:
+    """Print the tables."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
