@@ -14,6 +14,7 @@ import torch
 import transformers
 from explanation_parts import EncoderSize
 from safetensors.torch import save_file
+from sentencepiece import SentencePieceProcessor
 
 from figlang_tasks import mini
 from figlang_tasks.metrics.explanation.compute import Pair
@@ -24,7 +25,6 @@ BATCH_TOKENS = 2048  # the batch size of our code on a CPU
 # Explanations of V-FLUTE's test split: tokens are log-normal, with .40 as the spread of the
 # logarithm.
 MEAN_TOKENS, LOG_SPREAD = 89, 0.40
-TOKENS_OF_WORD = 2.5  # by the tokenizers of the fixtures, whose vocabulary is small
 DEBERTA_XLARGE = {
     "hidden_size": 1024,
     "num_attention_heads": 16,
@@ -55,9 +55,12 @@ def make_pairs(rows: int, seed: int = 5) -> list[Pair]:
     """
     draw = random.Random(seed)
     words = sorted(set((mini.DATA_DIR / "README.md").read_text().split()))
+    # The vocabulary of the fixtures' tokenizers is small: a word has several tokens.
+    pieces = SentencePieceProcessor(model_file=str(FIXTURES / "bleurt" / "spm.model"))
+    tokens_of_word = len(pieces.encode(" ".join(words))) / len(words)
 
     def make_text(tokens: float) -> str:
-        return " ".join(draw.choices(words, k=round(tokens / TOKENS_OF_WORD))) + "."
+        return " ".join(draw.choices(words, k=round(tokens / tokens_of_word))) + "."
 
     return [(make_text(tokens), make_text(tokens)) for tokens in _sample_lengths(rows)]
 
