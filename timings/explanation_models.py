@@ -25,6 +25,7 @@ BATCH_TOKENS = 2048  # the batch size of our code on a CPU
 # Explanations of V-FLUTE's test split: tokens are log-normal, with .40 as the spread of the
 # logarithm.
 MEAN_TOKENS, LOG_SPREAD = 89, 0.40
+LONGEST_WORD = 3  # tokens, so that texts of one length by one tokenizer are so by the other
 DEBERTA_XLARGE = {
     "hidden_size": 1024,
     "num_attention_heads": 16,
@@ -54,13 +55,20 @@ def make_pairs(rows: int, seed: int = 5) -> list[Pair]:
     rows do not. So a sample has blocks of neighbouring lengths, as many as it fills batches.
     """
     draw = random.Random(seed)
-    words = sorted(set((mini.DATA_DIR / "README.md").read_text().split()))
-    # The vocabulary of the fixtures' tokenizers is small: a word has several tokens.
     pieces = SentencePieceProcessor(model_file=str(FIXTURES / "bleurt" / "spm.model"))
-    tokens_of_word = len(pieces.encode(" ".join(words))) / len(words)
+    tokens_by_word: dict[str, int] = {}
+    for word in sorted(set((mini.DATA_DIR / "README.md").read_text().split())):
+        tokens = len(pieces.encode(word))
+        if tokens <= LONGEST_WORD:
+            tokens_by_word[word] = tokens
+    words = list(tokens_by_word)
 
     def make_text(tokens: float) -> str:
-        return " ".join(draw.choices(words, k=round(tokens / tokens_of_word))) + "."
+        text_words: list[str] = []
+        while tokens > 0:
+            text_words.append(draw.choice(words))
+            tokens -= tokens_by_word[text_words[-1]]
+        return " ".join(text_words)
 
     return [(make_text(tokens), make_text(tokens)) for tokens in _sample_lengths(rows)]
 

@@ -268,15 +268,17 @@ def seconds_of_parts(scorer: Scorer, run: Callable[[], Any], clock: Clock) -> di
         run: a function.
         clock: returns seconds.
     """
+    timer = PartTimer(clock)
     hooks: list[RemovableHandle] = []
     with ExitStack() as patches:
-        timer = PartTimer(clock)
         for module in scorer.runner.model.modules():
             part = _part_of(module)
             if part:
                 hooks += timer.watch(module, part)
             if isinstance(module, Encoder):
                 hooks += timer.watch(module.embeddings, EMBEDDING)
+        for hook in hooks:
+            patches.callback(hook.remove)
         functions: list[tuple[Any, str, str]] = [(encoder, "by_head", POSITIONS)]
         if isinstance(scorer, BertScore):
             functions += [(scorer, "token_ids", TOKENISING), (scorer, "_match", MATCHING)]
@@ -289,8 +291,6 @@ def seconds_of_parts(scorer: Scorer, run: Callable[[], Any], clock: Clock) -> di
         timer.start()
         run()
         timer.stop()
-    for hook in hooks:
-        hook.remove()
     return timer.seconds
 
 
