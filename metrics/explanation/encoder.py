@@ -4,8 +4,8 @@ transformers builds and checks the model; `Encoder` takes its weights over. In p
 every pair of positions, DeBERTa's relative terms are strided views: with the positions in falling
 order, the term of query i and key j stands at i * (row + 1 place to the left) + j. The projections
 of the positions depend on no text, and are computed once, in the memory of the weights that they
-replace. On a CPU, float32 texts stand one after the other without padding; only those of equal
-length share a product of the attention.
+replace. On a CPU, texts stand one after the other without padding; only those of equal length share
+a product of the attention.
 """
 
 from __future__ import annotations
@@ -315,13 +315,13 @@ class Encoder(nn.Module):
         key_mask: torch.Tensor | None = None
         is_token: torch.Tensor | None = None  # where padding is dropped: which places are tokens
         if not bool(mask.all()):  # there is padding: drop it, or else give it no weight
-            if x.device.type == "cpu" and x.dtype == torch.float32:
+            if x.device.type == "cpu":
                 is_token = mask.flatten().bool()
                 x = x[is_token]
                 groups = _groups_of_equal_length(mask.sum(1).tolist())
             else:
-                # Products of bfloat16 are many times slower on odd sizes, and a GPU would wait for
-                # the next group.
+                # A GPU would wait for the next group, and its products of bfloat16 are many times
+                # slower on odd sizes.
                 zeros = torch.zeros_like(mask, dtype=x.dtype)
                 key_mask = zeros.masked_fill_(mask == 0, -torch.inf)[:, None]
         if self.into is not None:

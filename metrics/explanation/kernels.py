@@ -34,6 +34,11 @@ _ROWS, _INPUTS, _OUTPUTS = 256, 1024, 4096
 _TURNS, _SECONDS = 3, 0.3
 
 
+# oneDNN may choose another layout of the weights for few rows than for many. With that of few,
+# products of many rows may reorder the weights each time. A full batch has about so many tokens.
+_PACKED_ROWS = 2048
+
+
 class Linear(nn.Module):
     """A linear layer with what follows it: a GELU, or the addition of a tensor.
 
@@ -51,7 +56,7 @@ class Linear(nn.Module):
     def pack(self) -> None:
         """Keep the weight in oneDNN's own layout, and compute by oneDNN from now on."""
         if self._packed is None:
-            self._packed = torch.ops.mkldnn._reorder_linear_weight(self.weight)
+            self._packed = torch.ops.mkldnn._reorder_linear_weight(self.weight, _PACKED_ROWS)
             del self.weight
 
     def forward(
