@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 from PIL import Image
 
@@ -201,15 +201,32 @@ def _smallest_side(picture: Image.Image, takes: Callable[[Image.Image], bool]) -
 def _defaults_of_calls(processor: ProcessorMixin) -> Options | None:
     """The options that a whole processor gives its image processor at each call, by default.
 
-    None with transformers 4, whose processors do not say which they are.
+    None if the processor does not say which they are, as code of a checkpoint may not.
     """
-    call_types = getattr(processor, "valid_processor_kwargs", None)
-    if call_types is None:
+    call_types = _call_types(processor)
+    if not call_types:
         return None
-    # Older processors of transformers 5 declare them with the types of their calls, newer ones as
-    # an attribute.
-    declared = getattr(call_types, "_defaults", {}).get("images_kwargs", {})
-    return {**declared, **getattr(processor, "images_kwargs", {})}
+    defaults: Options = {}
+    for keyword_types in call_types:
+        defaults.update(getattr(keyword_types, "_defaults", {}).get("images_kwargs", {}))
+    # Newer processors of transformers 5 have them as an attribute.
+    return {**defaults, **getattr(processor, "images_kwargs", {})}
+
+
+def _call_types(processor: ProcessorMixin) -> list[type]:
+    """The types of the keyword arguments of a processor's call, which declare their defaults.
+
+    Older processors of transformers 5 have them as an attribute, those of 4.57 in the signature
+    alone: ``**kwargs: Unpack[Types]``.
+    """
+    call_types: list[type] = []
+    declared = getattr(processor, "valid_processor_kwargs", None)
+    if declared is not None:
+        call_types.append(declared)
+    keywords = inspect.signature(processor.__call__).parameters.get("kwargs")
+    if keywords is not None:
+        call_types.extend(get_args(keywords.annotation))
+    return call_types
 
 
 def _parsed(name: str, option: object) -> object:

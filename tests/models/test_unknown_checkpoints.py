@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import tiny_models
 import warm
 from hub_server import HubServer
 
@@ -31,7 +32,10 @@ def run(
 ) -> subprocess.CompletedProcess[str]:
     home.mkdir(exist_ok=True)
     environment = server.env(home, token, offline=offline) | {"CUDA_VISIBLE_DEVICES": ""}
-    return warm.run([sys.executable, "-c", program], cwd=home, env=environment)
+    command = [sys.executable, "-c", program]
+    if tiny_models.IS_TRANSFORMERS_4:  # it keeps copies of the environment that a fork would inherit
+        return subprocess.run(command, cwd=home, env=environment, capture_output=True, text=True)
+    return warm.run(command, cwd=home, env=environment)
 
 
 @pytest.mark.parametrize("hub", ["knows none", "is not to be asked", "is not there"])
@@ -40,7 +44,9 @@ def test_an_unknown_checkpoint_is_one_message(hub: str, tmp_path: Path) -> None:
         if hub == "is not there":
             server.stop()
         done = run(PROGRAM, server, tmp_path, offline=hub == "is not to be asked")
-    assert done.returncode == 0 and "Retrying" not in done.stderr, done.stderr[-3000:]
+    assert done.returncode == 0, done.stderr[-3000:]
+    if not tiny_models.IS_TRANSFORMERS_4:  # its huggingface_hub tries again by itself
+        assert "Retrying" not in done.stderr, done.stderr[-3000:]
     messages = json.loads(done.stdout.splitlines()[-1])
     assert len(messages) == 2 * 4
     for case, message in messages.items():
@@ -81,4 +87,6 @@ def test_a_gated_checkpoint_is_called_gated_and_one_that_is_here_needs_no_hub(
     assert granted.stdout.split() == ["qwen2"], granted.stderr
     assert "For a gated model accept" in refused.stderr and "(GatedRepoError: 403" in refused.stderr
     again = run(READ, server, tmp_path / "home")
-    assert again.stdout.split() == ["qwen2"] and "Retrying" not in again.stderr, again.stderr
+    assert again.stdout.split() == ["qwen2"], again.stderr
+    if not tiny_models.IS_TRANSFORMERS_4:
+        assert "Retrying" not in again.stderr, again.stderr

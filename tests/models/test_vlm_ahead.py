@@ -110,7 +110,8 @@ def test_answers_are_those_of_work_done_when_it_is_due_and_no_prompt_is_made_twi
         answers_of_runs.append(answers(lm, requests))
         assert sorted(numbers_read) == list(range(12))
     assert answers_of_runs[0] == answers_of_runs[1] == answers_of_runs[2], "to the last bit"
-    assert len(set(answers_of_runs[0])) >= count
+    # Most conversations have an answer of their own, so that an exchange would be seen.
+    assert len(set(answers_of_runs[0])) > count / 2
 
 
 def test_an_interrupt_ends_the_reading(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,6 +68,10 @@ def _build_mapping(value: dict[str, Any], description: dict[str, Any], tokenizer
     if "class" not in value:
         return options
     arguments = _build(value.get("args", []), description, tokenizer)
+    if IS_TRANSFORMERS_4 and value["class"] == "Qwen2VLImageProcessor":
+        # It takes no bounds from these sizes.
+        options["min_pixels"] = options["size"]["shortest_edge"]
+        options["max_pixels"] = options["size"]["longest_edge"]
     instance = getattr(hf, value["class"])(*arguments, **options)
     for name, attribute in value.get("set", {}).items():
         setattr(instance, name, attribute)
