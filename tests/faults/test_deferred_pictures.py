@@ -107,7 +107,7 @@ def test_keys_tell_apart_files_and_what_a_task_draws() -> None:
         return draw
 
     def key(number: int, pictures: Callable[[Any], list[Image.Image]]) -> str:
-        arguments = ("What?", {}, pictures, number, "task", "test")
+        arguments: tuple[Any, ...] = ("What?", {}, pictures, number, "task", "test")
         return request_digest(lm, SimpleNamespace(args=arguments, request_type="generate_until"))
 
     keys = [key(0, shown), key(1, shown), key(0, with_box(0)), key(0, with_box(40))]
