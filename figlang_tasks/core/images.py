@@ -8,15 +8,17 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-from PIL import ExifTags, Image, ImageFile, UnidentifiedImageError
+from PIL import Image, ImageFile, UnidentifiedImageError
 
 from figlang_tasks.core import files, hub, picture_bytes
 from figlang_tasks.core.benchmark import folder_of
+from figlang_tasks.core.deferred_pictures import DeferredPicture, is_deferring
 from figlang_tasks.core.errors import DataError
+from figlang_tasks.core.picture_pixels import QUARTER_TURNS, on_white, turn_of
 from figlang_tasks.core.strict_pillow import strict_pillow
 
 if TYPE_CHECKING:
@@ -46,19 +48,6 @@ _STORED = "figlang_stored_picture"
 _SUFFIXES: Mapping[str | None, str] = {"PNG": ".png", "JPEG": ".jpg"}
 """The suffix of a file, by its format, for the formats that every reader of pictures takes."""
 
-_TURNS: Mapping[int, Image.Transpose] = {
-    2: Image.Transpose.FLIP_LEFT_RIGHT,
-    3: Image.Transpose.ROTATE_180,
-    4: Image.Transpose.FLIP_TOP_BOTTOM,
-    5: Image.Transpose.TRANSPOSE,
-    6: Image.Transpose.ROTATE_270,
-    7: Image.Transpose.TRANSVERSE,
-    8: Image.Transpose.ROTATE_90,
-}
-"""How a picture of each EXIF orientation is turned upright (EXIF 2.3, tag 0x0112)."""
-
-_QUARTER_TURNS = [_TURNS[orientation] for orientation in (5, 6, 7, 8)]
-
 _intact_pictures: set[bytes] = set()
 """SHA-256 of pictures that were decoded without a fault.
 
@@ -78,6 +67,13 @@ class StoredPicture:
     file: Path | None
     content: bytes | None
 
+    def read(self) -> bytes:
+        """The bytes; a `DataError` if the file was removed after the picture was decoded."""
+        if self.content is not None:
+            return self.content
+        assert self.file is not None, "a stored picture has a file or its bytes"
+        return read_bytes(self.file, "a prompt")
+
 
 def content_of(cell: ImageCell, location: str, dataset: str | None = None) -> bytes:
     """The bytes of a picture, not decoded; arguments and errors are those of `check`."""
@@ -87,7 +83,7 @@ def content_of(cell: ImageCell, location: str, dataset: str | None = None) -> by
 def check(cell: ImageCell, location: str, dataset: str | None = None) -> None:
     """Check that `decode` will give a picture, by decoding it once; raise the error if not.
 
-    A JPEG is decoded at an eighth of its size, which is faster.
+    A JPEG is decoded at an eighth of its size, and without pixels that cannot fail.
 
     Args:
         cell: the undecoded picture.
@@ -101,7 +97,7 @@ def check(cell: ImageCell, location: str, dataset: str | None = None) -> None:
     content, file = _content(cell, location, dataset)
     digest = hashlib.sha256(content).digest()
     if digest not in _intact_pictures:
-        _decoded(content, file, location, is_reduced=True)
+        _decoded(picture_bytes.without_whole_scan(content), file, location, is_reduced=True)
         _intact_pictures.add(digest)
 
 
@@ -131,10 +127,15 @@ def decode(cell: ImageCell, location: str, dataset: str | None = None) -> Image.
     """The picture as RGB, upright (EXIF orientation applied) and on white where it is transparent.
 
     An animation gives its first frame. Grey values of 16 bits are scaled to 8. Arguments and errors
-    are those of `check`. `stored_picture` tells where the picture is from.
+    are those of `check`. `stored_picture` tells where the picture is from. Inside of
+    `figlang_tasks.core.deferred_pictures.deferred`, pixels are decoded when they are used.
     """
     content, file = _content(cell, location, dataset)
-    picture = _decoded(content, file, location)
+    if is_deferring():
+        size = _upright_size(content, file, location)
+        picture: Image.Image = DeferredPicture(size, partial(_decoded, content, file, location))
+    else:
+        picture = _decoded(content, file, location)
     # An attribute, since Pillow compares and pickles `Image.info`. Copies do not have it.
     setattr(picture, _STORED, StoredPicture(file, content if file is None else None))
     return picture
@@ -169,10 +170,7 @@ def encode(picture: Image.Image) -> tuple[bytes, str]:
     """
     stored = stored_picture(picture)
     if stored is not None:
-        content = stored.content
-        if content is None:
-            assert stored.file is not None, "a stored picture has a file or its bytes"
-            content = read_bytes(stored.file, "a prompt")
+        content = stored.read()
         with _opened(content, stored.file, "a prompt") as image:
             suffix = _SUFFIXES.get(image.format)
             if suffix is not None and _is_shown_as(image, picture):
@@ -212,10 +210,15 @@ def size_of(picture: Path | ImageCell, location: str) -> tuple[int, int]:
     else:
         content, _ = _content(picture, location, None)
         file = None
+    return _upright_size(content, file, location)
+
+
+def _upright_size(content: bytes, file: Path | None, location: str) -> tuple[int, int]:
+    """Width and height of a picture when it is turned upright; arguments as for `_decoded`."""
     with _opened(content, file, location) as image:
         width, height = image.size
         # Pillow gives the size of a TIFF picture as it is upright.
-        is_on_its_side = image.format != "TIFF" and _turn(image) in _QUARTER_TURNS
+        is_on_its_side = image.format != "TIFF" and turn_of(image) in QUARTER_TURNS
     return (height, width) if is_on_its_side else (width, height)
 
 
@@ -289,54 +292,13 @@ def _decoded(
         # transparent, but Pillow gives it the colour 0. Entry 1 of a tile is the box that it fills.
         frame = image.tile[0][1] if image.format == "GIF" and image.tile else None
         image.load()
-        turn = _turn(image)
-        opaque = _on_white(image)
+        turn = turn_of(image)
+        opaque = on_white(image)
         if frame is not None:
             canvas = Image.new("RGB", opaque.size, "white")
             canvas.paste(opaque.crop(frame), frame)
             opaque = canvas
         return opaque if turn is None else opaque.transpose(turn)
-
-
-def _turn(image: Image.Image) -> Image.Transpose | None:
-    """How to turn a picture upright, by its EXIF or XMP; None if it is upright already.
-
-    Damaged metadata count as none: the pixels are whole.
-    """
-    try:
-        return _TURNS.get(image.getexif().get(ExifTags.Base.Orientation, 1))  # 1 is upright
-    except Exception:  # Pillow raises many kinds on damaged EXIF
-        return None
-
-
-def _on_white(image: Image.Image) -> Image.Image:
-    """The picture as RGB, on white where it is transparent."""
-    if image.mode.startswith("I"):
-        return _eight_bits(image).convert("RGB")
-    if image.has_transparency_data:
-        # Pillow converts La, in which the colours are multiplied by alpha, only to LA.
-        if image.mode == "La":
-            image = image.convert("LA")
-        if image.mode != "RGBA":  # else a copy, of 4 bytes a pixel
-            image = image.convert("RGBA")
-        opaque_pixels = image.getchannel("A").histogram()[255]
-        if opaque_pixels < image.width * image.height:
-            image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
-    return image.convert("RGB")
-
-
-def _eight_bits(image: Image.Image) -> Image.Image:
-    """Scale grey values of 16 bits to 8, with white for the one that is transparent.
-
-    Pillow's own conversion would make all values above 255 white.
-    """
-    grey_16_bits = image.convert("I")
-    # 65535 / 257 is 255. In this mode, `point` takes only functions that multiply or add.
-    grey = grey_16_bits.point(lambda value: value * (1 / 257)).convert("L")
-    transparent = image.info.get("transparency")
-    if transparent is not None:
-        grey.paste(255, mask=Image.fromarray(np.asarray(grey_16_bits) == transparent))
-    return grey
 
 
 def _content(cell: ImageCell, location: str, dataset: str | None) -> tuple[bytes, Path | None]:

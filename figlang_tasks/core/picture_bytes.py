@@ -7,6 +7,7 @@ and so does the orientation.
 from __future__ import annotations
 
 import io
+import re
 import struct
 import zlib
 from collections.abc import Iterator
@@ -228,6 +229,40 @@ def _is_metadata(marker: int, content: bytes) -> bool:
         if content.startswith(beginning) and len(content) >= least_length:
             return False
     return True
+
+
+# SOF0 and SOF1: sequential pictures with Huffman codes, which nearly all JPEG files are.
+_SEQUENTIAL_FRAMES: Final = (0xC0, 0xC1)
+_MARKERS_ALONE: Final = range(0xD0, 0xDA)  # restart markers, begin and end: no segment follows
+_MARKER_AFTER_SCAN: Final = re.compile(rb"\xff[^\x00\xff\xd0-\xd7]")
+"""A marker that is no part of a scan: 0xFF stands in it before 0 or a restart marker alone."""
+_END_OF_IMAGE: Final = b"\xff\xd9"
+
+
+def without_whole_scan(data: bytes) -> bytes:
+    """The bytes of a JPEG file without the codes of its pixels, if these cannot fail; else all.
+
+    libjpeg reads wrong codes of pixels as wrong colours. Decoding fails only at the segments before
+    and after them, or where the file ends too early. So if all components are in one scan, right
+    behind which the picture ends, it fails with the codes exactly if it fails without them.
+    """
+    start = len(_JPEG)
+    component_count = None  # of the frame, unless its kind is another one
+    while data.startswith(_JPEG) and start + 5 <= len(data) and data[start] == 0xFF:
+        marker = data[start + 1]
+        end = start + 2 + int.from_bytes(data[start + 2 : start + 4], "big")
+        if not 0xC0 <= marker < 0xFF or marker in _MARKERS_ALONE or end < start + 5:
+            break
+        if marker in _SEQUENTIAL_FRAMES:
+            component_count = data[start + 9 : start + 10]  # behind precision, height and width
+        if marker == _SCAN:
+            marker_after = _MARKER_AFTER_SCAN.search(data, end)
+            has_all_components = data[start + 4 : start + 5] == component_count
+            if has_all_components and marker_after and marker_after[0] == _END_OF_IMAGE:
+                return data[:end] + _END_OF_IMAGE
+            break
+        start = end
+    return data
 
 
 # --- WebP ---

@@ -12,9 +12,11 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import PIL
 from PIL import Image
 
-from figlang_tasks.core import score_requests
+from figlang_tasks.core import images, score_requests
+from figlang_tasks.core.deferred_pictures import DeferredPicture, deferred
 from figlang_tasks.harness.harness_types import Model
 from figlang_tasks.models.ahead import THREADS, threads
 
@@ -44,7 +46,7 @@ class AnswerKeys:
         def digest_of(request: Instance) -> str:
             return request_digest(lm, request, self._seed)
 
-        with threads(THREADS) as pool:  # Pictures are decoded for this.
+        with threads(THREADS) as pool:  # Files of pictures are read, and some decoded, for this.
             digests = pool.map(digest_of, request_by_id.values())
             digest_by_id = dict(zip(request_by_id, digests, strict=True))
 
@@ -85,14 +87,15 @@ def request_digest(lm: Model, request: Instance, seed: object = None) -> str:
     # one (text, settings, function to pictures, ...).
     text, second, third, doc_id, task_name, split = request.args[:6]
     doc = lm.task_dict[task_name][split][doc_id]
-    if callable(second):
-        model_type = "chat"
-        settings = third
-        prompt = second(doc)  # messages, with the text and the pictures
-    else:
-        model_type = "simple"
-        settings = second
-        prompt = [text, third(doc)]
+    with deferred():
+        if callable(second):
+            model_type = "chat"
+            settings = third
+            prompt = second(doc)  # messages, with the text and the pictures
+        else:
+            model_type = "simple"
+            settings = second
+            prompt = [text, third(doc)]
 
     score_request = settings.get(score_requests.KEY)
     if score_request:  # It may name a column of the document, whose candidates no prompt shows.
@@ -111,7 +114,16 @@ def content_digest(content: object) -> str:
 
 
 def _json_of(content: object) -> object:
-    """What stands in JSON for a picture, or for any other object that JSON cannot hold."""
+    """What stands in JSON for a picture, or for any other object that JSON cannot hold.
+
+    A picture that the task shows as the data has it stands for its file: the version of Pillow,
+    like that of this package in the key of the model, says how it is decoded. Any other one, drawn
+    or changed by the task, stands for its pixels.
+    """
+    if isinstance(content, DeferredPicture) and not content.is_decoded:
+        stored = images.stored_picture(content)
+        assert stored is not None, "only `images.decode` makes deferred pictures"
+        return ["file", hashlib.sha256(stored.read()).hexdigest(), PIL.__version__]
     if isinstance(content, Image.Image):
         pixels = hashlib.sha256(content.tobytes()).hexdigest()
         return ["image", content.mode, content.size, pixels]

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 from lmms_eval.api.instance import Instance
 
 from figlang_tasks.core import score_requests
+from figlang_tasks.core.deferred_pictures import deferred
 from figlang_tasks.core.errors import FigLangError
 from figlang_tasks.models.base import Offline
 from figlang_tasks.models.requests import Document, SimpleArguments
@@ -60,7 +61,8 @@ class Random(Offline):
         count = len(score_request.candidates)
         if not count:  # a request of kind match: it has one score for each picture
             doc_with_pictures = self.task_dict[name][split][doc_id]
-            count = len(doc_to_visual(doc_with_pictures) or ())
+            with deferred():  # They are only counted.
+                count = len(doc_to_visual(doc_with_pictures) or ())
         return score_requests.answer([generator.random() for _ in range(count)])
 
 

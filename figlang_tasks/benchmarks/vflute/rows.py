@@ -325,6 +325,7 @@ def exemplars(dataset: str, count: int, seed: int) -> tuple[Document, ...]:
         document = documents[row_index]
         location = f"{dataset}/train row {row_index} ({document['id']})"
         picture = images.decode(document["image"], location, dataset)
+        picture.load()  # also where keys are made: it is kept for the prompts of all rows
         shots.append({**document, "image": picture})
     shot_ids = ", ".join(shot["id"] for shot in shots)
     logger.info(f"figlang_tasks: {count} exemplars (seed {seed}): {shot_ids}")
