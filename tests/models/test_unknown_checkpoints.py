@@ -33,7 +33,7 @@ def run(
     home.mkdir(exist_ok=True)
     environment = server.env(home, token, offline=offline) | {"CUDA_VISIBLE_DEVICES": ""}
     command = [sys.executable, "-c", program]
-    if tiny_models.IS_TRANSFORMERS_4:  # it keeps copies of the environment that a fork would inherit
+    if tiny_models.IS_TRANSFORMERS_4:  # it keeps copies of settings that a fork would inherit
         return subprocess.run(command, cwd=home, env=environment, capture_output=True, text=True)
     return warm.run(command, cwd=home, env=environment)
 
