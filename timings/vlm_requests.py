@@ -15,8 +15,8 @@ on the machine slows all alike; a ratio is the median of those of the rounds.
 *Idle* is the share of the time, from the first request to the last answer, in which the model does
 not generate. The processor's time does not depend on other load: that of the thread which runs the
 model, the part of it in ``generate``, and that of all threads. No class is faster than ``generate``
-alone, which is printed as a bound. In a padded batch, attention computes a whole square and not half
-of it: with prompts of thousands of tokens, a batch can be slower than its rows on a CPU.
+alone, which is printed as a bound. In a padded batch, attention computes a whole square and not
+half of it: with prompts of thousands of tokens, a batch can be slower than its rows on a CPU.
 """
 
 from __future__ import annotations

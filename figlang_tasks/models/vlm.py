@@ -163,8 +163,7 @@ class FigLangVLM(ModelBase):
             vlm_loading.context_length_of(self.model.config),
         )
         self._input_makers = InputMakers(self.input_maker, MAKERS)
-        # A tokenizer of transformers (5.24) is for one thread. The threads that make inputs have
-        # those of the processors, the one that runs the model has this copy.
+        # A tokenizer of transformers (5.24) is for one thread: the model's has this copy.
         self.tokenizer = self.processor.tokenizer
         self._tokenizer_of_model = copy.deepcopy(self.tokenizer)
         self.scorer = Scorer(self.model, self._tokenizer_of_model)
