@@ -1,29 +1,32 @@
-"""Measure how fast requests are answered: `figlang_vlm` in batches of 1 and 8, beside lmms-eval's
-`llava_hf`.
+"""Measure how fast requests are answered: `figlang_vlm` beside lmms-eval's own model classes.
 
-    python timings/vlm_requests.py [--rows 16] [--tokens 256] [--beams 1] [--batch 8]
-                                      [--repeats 3]
+    python timings/vlm_requests.py [--family llava qwen2_5_vl internvl] [--size tiny|100m]
+        [--batches 1 8 32] [--rows 32] [--tokens 32] [--beams 1] [--rounds 5] [--threads 1]
 
-Backs docs/models.md: eight requests at a time are about three times as fast as one. The rows have
-V-FLUTE's shape: JPEG pictures of 1 to 5 megapixels, and answers of exactly `--tokens` tokens. The
-processor has its real size (336 x 336), the model is tiny, with random weights: a step of
-generation costs its calls, whether for one row or eight, as on a fast GPU.
+Backs docs/models.md. The rows have V-FLUTE's shape: JPEG pictures of 1 to 5 megapixels, and answers
+of exactly `--tokens` tokens. Processors have their real sizes (`vlm_checkpoints.py`), weights are
+random. A step of the tiny model costs its calls, whether for one row or eight, as on a fast GPU; a
+step of the larger one costs its arithmetic.
 
-The variants run in turns (A B C, A B C, ...), so that other load on the machine slows all alike;
-the best run of each counts. *Idle* is the share of the time, from the first request to the last
-answer, in which the model does not generate: pictures of the next batch are prepared meanwhile.
+The harness's class (`llava_hf`, `qwen2_5_vl`, `internvl_hf`) runs at the batch sizes that it takes.
+All variants share one model in float32. They run in turns (A B C, A B C, ...), so that other load
+on the machine slows all alike; a ratio is the median of those of the rounds.
+
+*Idle* is the share of the time, from the first request to the last answer, in which the model does
+not generate. The processor's time does not depend on other load: that of the thread which runs the
+model, the part of it in ``generate``, and that of all threads. No class is faster than ``generate``
+alone, which is printed as a bound. In a padded batch, attention computes a whole square and not
+half of it: with prompts of thousands of tokens, a batch can be slower than its rows on a CPU.
 """
 
 from __future__ import annotations
 
 import argparse
 import io
-import math
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,222 +34,235 @@ import numpy as np
 import torch
 import transformers
 from lmms_eval.api.instance import Instance
+from lmms_eval.models.chat.internvl_hf import InternVLHf
 from lmms_eval.models.chat.llava_hf import LlavaHf
+from lmms_eval.models.chat.qwen2_5_vl import Qwen2_5_VL
 from loguru import logger
 from PIL import Image
+from vlm_checkpoints import FAMILIES, LIMITS, SIZES, PictureLimits, write_checkpoint
+from vlm_comparison import (
+    AIM,
+    AIM_BATCH,
+    OURS,
+    Measured,
+    Run,
+    Variant,
+    bounds,
+    differing_answers,
+    meets_aims,
+    table,
+)
 
-from figlang_tasks.core.text import markdown_table
-from figlang_tasks.mini import DEMO_MODEL_DIR
 from figlang_tasks.models.vlm import FigLangVLM
 
-hf: Any = transformers
-AIM = 3.0  # times as fast with batch 8 as with batch 1
 MEGAPIXELS = (1.0, 1.6, 2.2, 3.0, 3.8, 5.0)
-SIDE, PATCH = 336, 14
-TEXT: dict[str, Any] = {
-    "hidden_size": 64,
-    "intermediate_size": 128,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 1,
-    "num_key_value_heads": 1,
-    "head_dim": 16,
-    "max_position_embeddings": 8192,
-    "pad_token_id": 0,
-    "bos_token_id": 1,
-    "eos_token_id": 2,
-}
-VISION: dict[str, Any] = {
-    "hidden_size": 32,
-    "intermediate_size": 64,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 2,
-    "image_size": SIDE,
-    "patch_size": PATCH,
-    "projection_dim": 32,
-}
-TEMPLATE = (
-    "{% for message in messages %}{{ message['role'].upper() }}: {% for part in message['content']"
-    " %}{% if part['type'] == 'image' %}<image>\n{% else %}{{ part['text'] }}{% endif %}{% endfor"
-    " %} {% endfor %}{% if add_generation_prompt %}ASSISTANT:{% endif %}"
-)
+SHAPES = (4 / 3, 3 / 4, 1.0, 16 / 9)  # width to height
+GRID = 28  # pixels; see `picture`
+HARNESS_NAMES = {"llava": "llava_hf", "qwen2_5_vl": "qwen2_5_vl", "internvl": "internvl_hf"}
 
 
 def picture(number: int) -> bytes:
-    """Return a JPEG of 1 to 5 megapixels."""
+    """A JPEG of 1 to 5 megapixels.
+
+    Its sides are multiples of 28 pixels. lmms-eval's `qwen2_5_vl` resizes any other picture twice,
+    and so shows the model other pixels than the processor alone does.
+    """
     generator = np.random.default_rng(number)
-    ratio = (4 / 3, 3 / 4, 1.0, 16 / 9)[number % 4]
-    height = math.ceil((MEGAPIXELS[number % len(MEGAPIXELS)] * 1e6 / ratio) ** 0.5)
+    shape = SHAPES[number % len(SHAPES)]
+    pixels = MEGAPIXELS[number % len(MEGAPIXELS)] * 1e6
+    height = round((pixels / shape) ** 0.5 / GRID) * GRID
+    width = round(height * shape / GRID) * GRID
     coarse = Image.fromarray(generator.integers(0, 256, (24, 32, 3), dtype=np.uint8))
-    data = io.BytesIO()
-    coarse.resize((math.ceil(height * ratio), height)).save(data, "JPEG", quality=85)
-    return data.getvalue()
+    jpeg = io.BytesIO()
+    coarse.resize((width, height)).save(jpeg, "JPEG", quality=85)
+    return jpeg.getvalue()
 
 
 def messages_of(doc: dict[str, Any]) -> list[dict[str, Any]]:
+    """The chat messages of a row, with its picture decoded."""
     image = Image.open(io.BytesIO(doc["picture"])).convert("RGB")
-    return [
-        {
-            "role": "user",
-            "content": [
-                {"type": "image", "url": image},
-                {"type": "text", "text": f"{doc['claim']} Why?"},
-            ],
-        }
-    ]
+    image_part = {"type": "image", "url": image}
+    text_part = {"type": "text", "text": f"{doc['claim']} Why?"}
+    return [{"role": "user", "content": [image_part, text_part]}]
 
 
-def write_model(folder: Path) -> Path:
-    """Write a tiny LLaVA with random weights and a processor of the real size, with the demo
-    model's tokenizer.
-    """
-    tokenizer = hf.AutoTokenizer.from_pretrained(DEMO_MODEL_DIR)
-    tokenizer.model_max_length = 8192
-    config = hf.LlavaConfig(
-        vision_config=hf.CLIPVisionConfig(**VISION),
-        text_config=hf.LlamaConfig(vocab_size=len(tokenizer), **TEXT),
-        image_token_index=tokenizer.convert_tokens_to_ids("<image>"),
-    )
-    torch.manual_seed(0)
-    model = hf.LlavaForConditionalGeneration(config)
-    with torch.no_grad():
-        for weight in model.parameters():
-            weight.normal_(std=0.1)
-        model.get_output_embeddings().weight[2] = (
-            0  # so that no answer ends early: other tokens have larger logits
-        )
-    model.save_pretrained(folder)
-    images = hf.CLIPImageProcessor(
-        size={"shortest_edge": SIDE}, crop_size={"height": SIDE, "width": SIDE}
-    )
-    hf.LlavaProcessor(
-        images,
-        tokenizer,
-        patch_size=PATCH,
-        vision_feature_select_strategy="default",
-        image_token="<image>",
-        num_additional_image_tokens=1,
-        chat_template=TEMPLATE,
-    ).save_pretrained(folder)
-    return folder
-
-
-@dataclass(frozen=True)
-class Run:
-    """One pass over the requests."""
-
-    seconds: float
-    generating: float
-    answers: list[str]
-
-
-def answered(lm: Any, docs: Sequence[dict[str, Any]], settings: dict[str, Any]) -> Run:
-    """Answer the requests once."""
+def requests_of(lm: Any, docs: Sequence[dict[str, Any]], settings: dict[str, Any]) -> list:
+    """The requests for all rows, as the harness makes them."""
     lm.task_dict["rows"] = {"test": docs}
-    asked = [
-        Instance(
+    requests: list[Instance] = []
+    for number in range(len(docs)):
+        request = Instance(
             request_type="generate_until",
             arguments=("", messages_of, dict(settings), number, "rows", "test"),
             idx=0,
             metadata={"task": "rows", "doc_id": number, "repeats": 1},
         )
-        for number in range(len(docs))
-    ]
-    generating = [0.0]
-    generate = lm.model.generate
-
-    def watched(*args: Any, **options: Any) -> Any:
-        started = time.perf_counter()
-        try:
-            return generate(*args, **options)
-        finally:
-            generating[0] += time.perf_counter() - started
-
-    lm.model.generate = watched
-    started = time.perf_counter()
-    answers = [answer.text for answer in lm.generate_until(asked)]
-    if lm.device.type == "cuda":
-        torch.cuda.synchronize()
-    taken = time.perf_counter() - started
-    lm.model.generate = generate
-    return Run(taken, generating[0], answers)
+        requests.append(request)
+    return requests
 
 
-def measure(given: argparse.Namespace, folder: Path) -> tuple[str, bool]:
-    """Return the report, and whether the aim is met."""
-    docs = [
-        {"picture": picture(row), "claim": f"My lawyer is a shark, {row}."}
-        for row in range(given.rows)
-    ]
+# --- what is measured ---
+
+
+class Stopwatch:
+    """Adds up the time that a model spends in ``generate``: wall time, and its thread's own."""
+
+    def __init__(self, model: Any) -> None:
+        self.wall = 0.0
+        self.thread = 0.0
+        self._generate = model.generate
+        model.generate = self._timed_generate
+
+    def reset(self) -> None:
+        self.wall = 0.0
+        self.thread = 0.0
+
+    def _timed_generate(self, *args: Any, **options: Any) -> Any:
+        wall_start = time.perf_counter()
+        thread_start = time.thread_time()
+        output = self._generate(*args, **options)
+        if output.is_cuda:
+            torch.cuda.synchronize()
+        self.thread += time.thread_time() - thread_start
+        self.wall += time.perf_counter() - wall_start
+        return output
+
+
+def harness_class(
+    family: str, limits: PictureLimits, batch: int, options: dict[str, Any]
+) -> Any | None:
+    """The harness's class for a family at a batch size; None if it refuses that size."""
+    if family == "qwen2_5_vl":
+        pixels = {"min_pixels": limits.min_pixels, "max_pixels": limits.max_pixels}
+        return Qwen2_5_VL(**options, batch_size=batch, **pixels)
+    if batch > 1:
+        return None
+    if family == "internvl":
+        return InternVLHf(**options, max_patches=limits.max_tiles)
+    return LlavaHf(**options)
+
+
+def make_variants(
+    family: str, given: argparse.Namespace, folder: Path
+) -> tuple[list[Variant], Stopwatch]:
+    """The variants, the harness's class first, and the stopwatch of the model that they share."""
+    checkpoint = write_checkpoint(family, given.size, folder)
+    options = {"pretrained": str(checkpoint), "device": given.device}
+    harness_options = options | {"device_map": given.device}
+    variants: list[Variant] = []
+    for batch in given.batches:
+        lm = harness_class(family, LIMITS[given.size], batch, harness_options)
+        if lm is not None:
+            variants.append(Variant(HARNESS_NAMES[family], batch, lm))
+    for batch in given.batches:
+        variants.append(
+            Variant(OURS, batch, FigLangVLM(**options, dtype="float32", batch_size=batch))
+        )
+
+    # The harness's classes load in bfloat16, which CPUs are slow at.
+    model = variants[-1].lm.model
+    for variant in variants:
+        if variant.class_name == OURS:
+            variant.lm.model = model
+        else:
+            variant.lm._model = model
+    return variants, Stopwatch(model)
+
+
+def run(
+    variant: Variant,
+    stopwatch: Stopwatch,
+    docs: Sequence[dict[str, Any]],
+    settings: dict[str, Any],
+) -> Run:
+    """Answer all requests once."""
+    requests = requests_of(variant.lm, docs, settings)
+    stopwatch.reset()
+    all_threads_start = time.process_time()
+    thread_start = time.thread_time()
+    wall_start = time.perf_counter()
+    answers = [answer.text for answer in variant.lm.generate_until(requests)]
+    return Run(
+        wall=time.perf_counter() - wall_start,
+        wall_generate=stopwatch.wall,
+        all_threads=time.process_time() - all_threads_start,
+        model_thread=time.thread_time() - thread_start,
+        generate=stopwatch.thread,
+        answers=answers,
+    )
+
+
+def measure(family: str, given: argparse.Namespace, folder: Path) -> list[Measured]:
+    """Run all variants of a family in turns."""
+    docs: list[dict[str, Any]] = []
+    for row in range(given.rows):
+        docs.append({"picture": picture(row), "claim": f"My lawyer is a shark, {row}."})
     settings = {
         "num_beams": given.beams,
         "max_new_tokens": given.tokens,
         "until": [],
         "do_sample": False,
     }
-    where = {
-        "pretrained": str(write_model(folder / "model")),
-        "device": given.device,
-        "dtype": "float32",
-    }
-    one, many = "figlang_vlm, batch 1", f"figlang_vlm, batch {given.batch}"
-    variants: dict[str, Any] = {
-        "llava_hf, batch 1": LlavaHf(**where, device_map=given.device, batch_size=1),
-        one: FigLangVLM(**where, batch_size=1),
-        many: FigLangVLM(**where, batch_size=given.batch),
-    }
-    runs: dict[str, list[Run]] = {name: [] for name in variants}
-    for lm in variants.values():
-        answered(
-            lm, docs[:2], settings | {"max_new_tokens": 2}
-        )  # warm up: loading and first calls are not timed
-    for _ in range(given.repeats):
-        for name, lm in variants.items():
-            runs[name].append(answered(lm, docs, settings))
-            print(f"{name}: {runs[name][-1].seconds:.2f} s", file=sys.stderr)
-    best = {name: min(done, key=lambda run: run.seconds) for name, done in runs.items()}
-    rows = [["model class", "requests a second", "as fast", "idle"]]
-    for name, run in best.items():
-        ratio, idle = best[one].seconds / run.seconds, 1 - run.generating / run.seconds
-        rows.append(
-            [name, f"{given.rows / run.seconds:.2f}", f"{ratio:.2f}x", f"{100 * idle:.0f} %"]
-        )
-    differ = sum(
-        len(set(texts)) > 1 for texts in zip(*(run.answers for run in best.values()), strict=True)
+    variants, stopwatch = make_variants(family, given, folder)
+    for variant in variants:  # the first calls load code
+        run(variant, stopwatch, docs[:1], settings | {"max_new_tokens": 2})
+    runs: list[list[Run]] = [[] for _ in variants]
+    for _ in range(given.rounds):
+        for variant, variant_runs in zip(variants, runs, strict=True):
+            variant_runs.append(run(variant, stopwatch, docs, settings))
+            print(
+                f"{family}, {variant.class_name} {variant.batch}: {variant_runs[-1].wall:.1f} s",
+                file=sys.stderr,
+            )
+    return [Measured(*pair) for pair in zip(variants, runs, strict=True)]
+
+
+def report(family: str, given: argparse.Namespace, measured: Sequence[Measured]) -> str:
+    """The report of a family."""
+    weights = sum(weight.numel() for weight in measured[0].variant.lm.model.parameters())
+    heading = (
+        f"{family}, {given.size} ({weights / 1e6:.1f}M weights): {given.rows} requests,"
+        f" {given.tokens} tokens each, {given.beams} beam(s), {given.device},"
+        f" {given.threads} thread(s) of torch, {given.rounds} round(s), torch"
+        f" {torch.__version__}, transformers {transformers.__version__}"
     )
-    lines = [
-        (
-            f"{given.rows} requests, {given.tokens} tokens each, {given.beams} beam(s),"
-            f" {given.device}, {torch.get_num_threads()} threads, torch {torch.__version__},"
-            f" transformers {hf.__version__}"
-        ),
-        markdown_table(rows),
-        (
-            f"Aim: batch {given.batch} {AIM:g} times as fast as batch 1. {differ} answers are not"
-            " those of all variants."
-        ),
-    ]
-    return "\n\n".join(lines), best[one].seconds / best[many].seconds >= AIM
+    state = "met" if meets_aims(measured) else "missed"
+    aims = (
+        f"Aims: nowhere slower than the harness's class, and {AIM:g} times as fast at batch"
+        f" {AIM_BATCH} as its batch 1: {state}."
+    )
+    parts = [heading, table(measured, given.rows), bounds(measured)]
+    return "\n\n".join([*parts, differing_answers(measured), aims])
 
 
 def main() -> int:
-    """Return 1 if the aim is missed."""
+    """Return 1 if an aim is missed."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument("--family", choices=FAMILIES, nargs="+", default=list(FAMILIES))
+    parser.add_argument("--size", choices=SIZES, default="tiny")
     parser.add_argument(
-        "--rows", type=int, default=16, help="requests (%(default)s; V-FLUTE has 723)"
+        "--batches", type=int, nargs="+", default=[1, 8, 32], help="the first is 1 (%(default)s)"
     )
-    parser.add_argument("--tokens", type=int, default=256, help="of each answer (%(default)s)")
+    parser.add_argument(
+        "--rows", type=int, default=32, help="requests (%(default)s; V-FLUTE has 723)"
+    )
+    parser.add_argument("--tokens", type=int, default=32, help="of each answer (%(default)s)")
     parser.add_argument("--beams", type=int, default=1, help="V-FLUTE's paper has 3 (%(default)s)")
-    parser.add_argument("--batch", type=int, default=8, help="the larger batch (%(default)s)")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=1, help="of torch (%(default)s)")
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--repeats", type=int, default=3)
     given = parser.parse_args()
     logger.remove()
-    with tempfile.TemporaryDirectory() as folder:
-        text, met = measure(given, Path(folder))
-    print(text)
-    return int(not met)
+    torch.set_num_threads(given.threads)
+    has_met_aims = True
+    for family in given.family:
+        with tempfile.TemporaryDirectory() as folder:
+            measured = measure(family, given, Path(folder))
+        print(report(family, given, measured), flush=True)
+        has_met_aims = has_met_aims and meets_aims(measured)
+    return int(not has_met_aims)
 
 
 if __name__ == "__main__":

@@ -26,6 +26,8 @@ from vlm_requests import (
 from figlang_tasks.core.score_requests import KEY
 from figlang_tasks.models import vlm_batches
 from figlang_tasks.models.ahead import THREADS, BatchRunner, results_ahead, threads
+from figlang_tasks.models.vlm_conversations import Conversation
+from figlang_tasks.models.vlm_inputs import InputMaker
 
 
 def documents(
@@ -112,6 +114,34 @@ def test_answers_are_those_of_work_done_when_it_is_due_and_no_prompt_is_made_twi
     assert answers_of_runs[0] == answers_of_runs[1] == answers_of_runs[2], "to the last bit"
     # Most conversations have an answer of their own, so that an exchange would be seen.
     assert len(set(answers_of_runs[0])) > count / 2
+
+
+def test_batches_are_made_at_once_each_with_a_processor_of_its_own(
+    build: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    process = InputMaker.process
+    two_batches_are_made = threading.Barrier(2)
+    processors: list[int] = []
+
+    def process_beside_another(maker: InputMaker, conversations: Sequence[Conversation]) -> Any:
+        two_batches_are_made.wait(timeout=120)
+        processors.append(id(maker._processor))
+        return process(maker, conversations)
+
+    lm = build(batch_size=2)
+    requests, _ = documents(8, lambda number: CONVERSATIONS[0])
+    expected = answers(lm, requests)
+    monkeypatch.setattr(InputMaker, "process", process_beside_another)
+    assert answers(lm, requests) == expected
+    assert len(processors) == 4 and len(set(processors)) == 2
+    assert id(lm.processor) in processors
+
+
+def test_pictures_that_any_thread_pads_are_reported(build: Build) -> None:
+    lm = build()
+    maker = lm.input_maker.for_another_thread()
+    maker.padded_pictures["irfl"] = {3}
+    assert lm.padded_pictures == {"irfl": {3}}
 
 
 def test_an_interrupt_ends_the_reading(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
