@@ -1,12 +1,11 @@
 """Requests with pictures: `figlang_vlm` beside lmms-eval's `qwen2_5_vl`.
 
-The model has the size of Qwen2.5-VL-3B and random weights, which both classes share. Pictures are
+The model has the size of Qwen2.5-VL-3B and random weights, and both classes share it. Pictures are
 those of `timings/vlm_requests.py`, of 1 to 5 megapixels.
 """
 
 from __future__ import annotations
 
-import statistics
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from figlang_tasks.models.ahead import BatchRunner
 from figlang_tasks.models.vlm import FigLangVLM
 from timings.gpu.measurement import Measurement, count_flops, weights_parent
 from timings.vlm_checkpoints import LIMITS, write_checkpoint
-from timings.vlm_requests import ALONE, Run, Stopwatch, Variant, picture, run
+from timings.vlm_requests import Run, Stopwatch, Variant, picture, run
 
 SECTION = "requests"
 FAMILY = "qwen2_5_vl"
@@ -35,64 +34,94 @@ class Plan:
 
     Attributes:
         size: of the model, a key of `vlm_checkpoints.SIZES`.
-        batches: requests at a time, the most important batch first.
-        requests: of a run, by batch.
+        requests: of a run, by the number that is answered at a time; the most important first.
         tokens: of each answer.
-        rounds: runs of each variant, whose median counts.
     """
 
     size: str
-    batches: tuple[int, ...]
     requests: dict[int, int]
     tokens: int
-    rounds: int
 
 
-FULL = Plan("3b", batches=(8, 32, 1), requests={8: 16, 32: 32, 1: 3}, tokens=64, rounds=3)
-SMALL = Plan("tiny", batches=(2, 1), requests={2: 3, 1: 1}, tokens=4, rounds=2)
+FULL = Plan("3b", requests={8: 16, 32: 32, 1: 2}, tokens=64)
+SMALL = Plan("tiny", requests={2: 3, 1: 1}, tokens=4)
+
+
+class Classes:
+    """`figlang_vlm` and the harness's class with one model, and requests for them.
+
+    Args:
+        plan: how much is measured.
+        device: where the model is.
+    """
+
+    def __init__(self, plan: Plan, device: str) -> None:
+        limits = LIMITS[plan.size]
+        pixels = {"min_pixels": limits.min_pixels, "max_pixels": limits.max_pixels}
+        with tempfile.TemporaryDirectory(dir=weights_parent()) as folder:
+            options: dict[str, Any] = {
+                "pretrained": str(_write_checkpoint(plan.size, device, Path(folder))),
+                "device": device,
+                **pixels,
+            }
+            self._ours = FigLangVLM(dtype="bfloat16", **options)
+            self._harness = Qwen2_5_VL(device_map=device, **options)
+        self._harness._model = self._ours.model
+        self._stopwatch = Stopwatch(self._ours.model)
+        self._docs: list[dict[str, Any]] = []
+        for row in range(max(plan.requests.values())):
+            self._docs.append({"picture": picture(row), "claim": f"My lawyer is a shark, {row}."})
+
+    def answer(self, class_name: str, batch: int, requests: int, tokens: int) -> Run:
+        """Answer some requests by one of the classes, each with as many tokens."""
+        lm: Any = self._ours if class_name == OURS else self._harness
+        if class_name == OURS:
+            lm._batch_runner = BatchRunner(batch, "request")
+        else:
+            lm.batch_size_per_gpu = batch
+        settings = {"max_new_tokens": tokens, "num_beams": 1, "do_sample": False, "until": []}
+        variant = Variant(class_name, batch, lm)
+        return run(variant, self._stopwatch, self._docs[:requests], settings)
 
 
 def measure(device: str, small: bool) -> Iterator[Measurement]:
-    """Yield the speed of both classes at each batch, in tokens a second, after each round."""
+    """Yield the speed of both classes at each batch, in tokens a second, by one run of each."""
     logger.remove()
     plan = SMALL if small else FULL
-    with tempfile.TemporaryDirectory(dir=weights_parent()) as name:
-        checkpoint = _write_checkpoint(plan.size, device, Path(name))
-        limits = LIMITS[plan.size]
-        pixels = {"min_pixels": limits.min_pixels, "max_pixels": limits.max_pixels}
-        ours = FigLangVLM(pretrained=str(checkpoint), device=device, dtype="bfloat16", **pixels)
-        harness = Qwen2_5_VL(
-            pretrained=str(checkpoint), device=device, device_map=device, **pixels
+    classes = Classes(plan, device)
+
+    # Of a prompt with its picture and the first token, then of one more token. The first batch
+    # stands for all: pictures are alike in size, once the processor has made them smaller.
+    batch = next(iter(plan.requests))
+    flops: list[float] = []
+    for tokens in (1, 2):
+        answer = partial(classes.answer, OURS, batch, batch, tokens)
+        flops.append(count_flops(answer) / batch)
+    flops_per_request = flops[0] + (plan.tokens - 1) * (flops[1] - flops[0])
+
+    for batch, requests in plan.requests.items():
+        classes.answer(OURS, batch, min(batch, requests), 2)  # the first call loads kernels
+        runs: dict[str, Run] = {}
+        for class_name in (HARNESS, OURS):
+            runs[class_name] = classes.answer(class_name, batch, requests, plan.tokens)
+        differing = sum(
+            ours != harness
+            for ours, harness in zip(runs[OURS].answers, runs[HARNESS].answers, strict=True)
         )
-    model = ours.model
-    harness._model = model
-    stopwatch = Stopwatch(model)
-    docs: list[dict[str, Any]] = []
-    for row in range(max(plan.requests.values())):
-        docs.append({"picture": picture(row), "claim": f"My lawyer is a shark, {row}."})
-
-    def answer(variant: Variant, tokens: int) -> Run:
-        """Answer the requests of a variant's batch once."""
-        settings = {"max_new_tokens": tokens, "num_beams": 1, "do_sample": False, "until": []}
-        _set_batch(variant)
-        return run(variant, stopwatch, docs[: plan.requests[variant.batch]], settings)
-
-    # The first call loads kernels.
-    answer(Variant(OURS, plan.batches[-1], ours), 2)
-    first = Variant(OURS, plan.batches[0], ours)
-    prompt_flops = count_flops(partial(answer, first, 1)) / plan.requests[first.batch]
-    flops_per_request = prompt_flops + plan.tokens * _flops_per_token(model)
-
-    variants: list[Variant] = []
-    for batch in plan.batches:
-        variants += [Variant(OURS, batch, ours), Variant(HARNESS, batch, harness)]
-        variants.append(Variant(ALONE, batch, ours))
-    runs: dict[tuple[str, int], list[Run]] = {}
-    for _ in range(plan.rounds):
-        for variant in variants:
-            variant_runs = runs.setdefault((variant.class_name, variant.batch), [])
-            variant_runs.append(answer(variant, plan.tokens))
-            yield _measurement(variant, variant_runs, plan, flops_per_request)
+        for class_name, one_run in runs.items():
+            idle = 1 - one_run.generating / one_run.seconds
+            remark = f"{requests} requests, {plan.tokens} tokens each; idle {100 * idle:.0f} %"
+            if class_name == OURS:
+                remark += f"; {differing} answers differ"
+            yield Measurement(
+                SECTION,
+                f"{class_name}, batch {batch}",
+                requests * plan.tokens / one_run.seconds,
+                "tokens/s",
+                baseline=f"{HARNESS}, batch {batch}" if class_name == OURS else "",
+                tflops=requests * flops_per_request / one_run.seconds / 1e12,
+                remark=remark,
+            )
 
 
 def _write_checkpoint(size: str, device: str, folder: Path) -> Path:
@@ -104,38 +133,3 @@ def _write_checkpoint(size: str, device: str, folder: Path) -> Path:
             return write_checkpoint(FAMILY, size, folder)
     finally:
         torch.set_default_dtype(default_dtype)
-
-
-def _set_batch(variant: Variant) -> None:
-    """Let a model class answer as many requests at a time as the variant says."""
-    if variant.class_name == HARNESS:
-        variant.lm.batch_size_per_gpu = variant.batch
-    else:
-        variant.lm._batch_runner = BatchRunner(variant.batch, "request")
-
-
-def _flops_per_token(model: Any) -> int:
-    """Floating point operations of a token of an answer: two for each weight of the text model."""
-    weights = sum(weight.numel() for weight in model.language_model.parameters())
-    embeddings = model.get_input_embeddings().weight.numel()
-    head = model.get_output_embeddings().weight.numel()
-    return 2 * (weights - embeddings + head)
-
-
-def _measurement(
-    variant: Variant, runs: list[Run], plan: Plan, flops_per_request: float
-) -> Measurement:
-    """The row of a variant, with the median of the runs that are done."""
-    seconds = statistics.median(one_run.seconds for one_run in runs)
-    requests = plan.requests[variant.batch]
-    idle = 1 - statistics.median(one_run.generating / one_run.seconds for one_run in runs)
-    remark = f"{requests} requests, {plan.tokens} tokens each; idle {100 * idle:.0f} %"
-    return Measurement(
-        SECTION,
-        f"{variant.class_name}, batch {variant.batch}",
-        requests * plan.tokens / seconds,
-        "tokens/s",
-        baseline="" if variant.class_name == HARNESS else f"{HARNESS}, batch {variant.batch}",
-        tflops=requests * flops_per_request / seconds / 1e12,
-        remark=f"{remark}; median of {len(runs)}",
-    )
