@@ -39,7 +39,7 @@ def measure(device: str, small: bool) -> Iterator[Measurement]:
         BASELINE: score_each_alone,
     }
     # The first call also checks the shared prefix, which a run does once.
-    flops = {name: 0 for name in ways}
+    flops = dict.fromkeys(ways, 0)
     for name, score in ways.items():
         score()
         flops[name] = count_flops(score)
