@@ -35,7 +35,7 @@ from .arguments import check_arguments, require_checkpoint, whole_number
 from .base import ModelBase
 from .messages import Message, parts_of
 from .requests import ChatArguments, Document, GenerationKwargs
-from .vlm_batches import batches_ahead
+from .vlm_batches import MAKERS, batches_ahead
 from .vlm_conversations import (
     Conversation,
     RequestsByIndex,
@@ -49,7 +49,7 @@ from .vlm_conversations import (
     to_rgb,
 )
 from .vlm_generation import generate_answers, generation_settings, stop_strings
-from .vlm_inputs import Batch, InputMaker
+from .vlm_inputs import Batch, InputMaker, InputMakers
 from .vlm_pictures import PictureProcessing, sizes
 from .vlm_prompts import ChatTemplate
 from .vlm_scoring import Scorer
@@ -162,8 +162,9 @@ class FigLangVLM(ModelBase):
             self.pictures,
             vlm_loading.context_length_of(self.model.config),
         )
-        # A tokenizer of transformers (5.24) is for one thread. The thread that makes inputs has the
-        # processor's, the one that runs the model has this copy.
+        self._input_makers = InputMakers(self.input_maker, MAKERS)
+        # A tokenizer of transformers (5.24) is for one thread. The threads that make inputs have
+        # those of the processors, the one that runs the model has this copy.
         self.tokenizer = self.processor.tokenizer
         self._tokenizer_of_model = copy.deepcopy(self.tokenizer)
         self.scorer = Scorer(self.model, self._tokenizer_of_model)
@@ -306,7 +307,7 @@ class FigLangVLM(ModelBase):
     ) -> Iterator[tuple[Conversation, _Output]]:
         """Yield each conversation of the requests with what the model gives for it."""
         batches = batches_ahead(
-            requests, self.conversations_of, self.input_maker, self._batch_runner
+            requests, self.conversations_of, self._input_makers, self._batch_runner
         )
         with closing(batches):  # stops the threads that make batches, also after an error
             for batch in batches:
@@ -327,7 +328,7 @@ class FigLangVLM(ModelBase):
             nonlocal attempted
             attempted = conversations[0]
             is_whole = len(conversations) == len(batch.conversations)
-            inputs = batch.inputs if is_whole else self.input_maker.process(conversations)
+            inputs = batch.inputs if is_whole else self._input_makers.process(conversations)
             return run_batch(conversations, inputs.to(self.device, dtype=self.model.dtype))
 
         outputs: list[tuple[Conversation, _Output]] = []

@@ -11,10 +11,17 @@ from lmms_eval.api.instance import Instance
 
 from .ahead import THREADS, BatchRunner, results_ahead, threads
 from .vlm_conversations import Conversation, RequestsByIndex
-from .vlm_inputs import Batch, InputMaker
+from .vlm_inputs import Batch, InputMakers
 
 BATCHES_AHEAD = 2
 """Batches that are made, or wait for the model, while it works on another one."""
+
+MAKERS = 2
+"""Threads that make tensors: all batches ahead at once.
+
+A picture of Qwen2.5-VL takes one thread 50 ms (timings/vlm_requests.py), longer than a GPU takes
+for a short answer.
+"""
 
 ConversationsOf: TypeAlias = Callable[[int, Instance], list[Conversation]]
 """``(index of a request, request) -> its conversations``."""
@@ -23,22 +30,22 @@ ConversationsOf: TypeAlias = Callable[[int, Instance], list[Conversation]]
 def batches_ahead(
     requests: RequestsByIndex,
     conversations_of: ConversationsOf,
-    input_maker: InputMaker,
+    input_makers: InputMakers,
     batch_runner: BatchRunner,
 ) -> Generator[Batch]:
     """Yield batches with their tensors on the CPU, while threads make the next ones.
 
-    Several threads decode the pictures of requests; one makes tensors, because only one thread may
-    use the processor's tokenizer. Batches come as `_grouped` fills them, so that the conversations
-    of a request may come after those of later requests.
+    Several threads decode the pictures of requests, and `MAKERS` threads make tensors. Batches come
+    as `_grouped` fills them, so that the conversations of a request may come after those of later
+    requests.
 
     Args:
         requests: those to be answered; they have equal ``generation_kwargs``.
         conversations_of: reads a request, with its pictures.
-        input_maker: makes the tensors.
+        input_makers: make the tensors.
         batch_runner: its size is looked up for each batch, since it falls when memory runs out.
     """
-    with threads(THREADS) as readers, threads(1) as maker:
+    with threads(THREADS) as readers, threads(MAKERS) as makers:
 
         def read(indexed_request: tuple[int, Instance]) -> Future[list[Conversation]]:
             """Begin to read a request."""
@@ -51,7 +58,7 @@ def batches_ahead(
 
         def make(batch: list[Conversation]) -> Future[Batch]:
             """Begin to make the tensors of a batch."""
-            return maker.submit(input_maker.make, batch)
+            return makers.submit(input_makers.make, batch)
 
         grouped = _grouped(conversations, batch_runner)
         for _, batch in results_ahead(make, grouped, BATCHES_AHEAD):

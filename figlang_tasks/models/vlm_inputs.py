@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import copy
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from loguru import logger
@@ -31,7 +34,7 @@ class Batch(NamedTuple):
 
 
 class InputMaker:
-    """Makes the tensors of batches, on the CPU.
+    """Makes the tensors of batches, on the CPU, for one thread at a time.
 
     Attributes:
         padded_pictures: the documents of which a picture was padded, because the processor refuses
@@ -59,6 +62,14 @@ class InputMaker:
         self._pictures = pictures
         self._context_length = context_length
         self.padded_pictures: DocumentIdsByTask = {}
+
+    def for_another_thread(self) -> InputMaker:
+        """A maker with a copy of the processor; both note padded pictures in one place.
+
+        They share the chat template: whoever replaces it replaces it for both.
+        """
+        shared = (self._template, self.padded_pictures)
+        return copy.deepcopy(self, {id(part): part for part in shared})
 
     def make(self, conversations: Sequence[Conversation]) -> Batch:
         """A batch of conversations: their prompts and tensors are made.
@@ -191,3 +202,37 @@ class InputMaker:
             if count > max(1, conversation.prompt.count(first_token)):
                 return True
         return False
+
+
+class InputMakers:
+    """Makes the tensors of several batches at once.
+
+    A tokenizer of transformers (5.24) is for one thread at a time. So each thread borrows an
+    `InputMaker`, whose processor nobody else uses meanwhile.
+    """
+
+    def __init__(self, input_maker: InputMaker, count: int) -> None:
+        """Begin with a maker, and copies of it: `count` in all."""
+        self._idle: SimpleQueue[InputMaker] = SimpleQueue()
+        self._idle.put(input_maker)
+        for _ in range(count - 1):
+            self._idle.put(input_maker.for_another_thread())
+
+    def make(self, conversations: Sequence[Conversation]) -> Batch:
+        """A batch of conversations, as `InputMaker.make` makes it; waits for an idle maker."""
+        with self._borrowed() as input_maker:
+            return input_maker.make(conversations)
+
+    def process(self, conversations: Sequence[Conversation]) -> BatchFeature:
+        """The tensors of conversations with prompts, by `InputMaker.process`; waits likewise."""
+        with self._borrowed() as input_maker:
+            return input_maker.process(conversations)
+
+    @contextmanager
+    def _borrowed(self) -> Iterator[InputMaker]:
+        """Yield a maker that nobody else uses."""
+        input_maker = self._idle.get()
+        try:
+            yield input_maker
+        finally:
+            self._idle.put(input_maker)
