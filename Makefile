@@ -112,7 +112,7 @@ lint: $(STAMP)  ## check style, import rules, workflows, types and readability
 # For an x86-64 machine without an index, which has torch and transformers.
 PLATFORMS := manylinux_2_28_x86_64 manylinux_2_17_x86_64 manylinux2014_x86_64
 
-gpu-wheels: $(STAMP)  ## fill .whl/ (24 MB) with what such a machine lacks for gpu-check (GPU_PYTHON=3.12 names its Python)
+gpu-wheels: $(STAMP)  ## fill .whl/ (21 MB) for gpu-check on a machine without an index (GPU_PYTHON=3.12 names its Python)
 	rm -rf .whl
 	$(BIN)/python -m pip download --disable-pip-version-check --quiet --no-deps --only-binary :all: --dest .whl \
 	  --implementation cp --python-version $(GPU_PYTHON) $(addprefix --platform ,$(PLATFORMS)) \

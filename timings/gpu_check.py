@@ -2,6 +2,11 @@
 
     python timings/gpu_check.py [--device cuda|cpu] [--minutes 4] [--small]
 
+Where there is no make, but the folder .whl of `make gpu-wheels`:
+
+    python3 -m pip install --no-index --no-deps --target build/site .whl/*.whl
+    PYTHONPATH=.:build/site python3 timings/gpu_check.py
+
 No weights, no data and no network are needed: models have their real sizes and random weights,
 drawn on the GPU. Each section (`timings/gpu/`) is a process with a time limit of its own, and
 prints its rows as it measures them. At its limit it is stopped, and its rows are kept. The table

@@ -10,10 +10,12 @@ from types import SimpleNamespace
 import torch
 
 from figlang_tasks.models.vlm_scoring import Scorer
-from timings.candidate_scoring import SIZES, build, candidates, timed, whole
-from timings.gpu.measurement import Measurement, count_flops
+from timings.candidate_scoring import AIMS, SIZES, build, candidates, timed, whole
+from timings.gpu.measurement import Measurement
+from timings.gpu.workbench import count_flops
 
 SECTION = "candidate scoring"
+ARCHITECTURE = "llava"
 CANDIDATES = 50
 RUNS = 5
 BASELINE = "one forward pass per candidate"
@@ -27,7 +29,7 @@ def measure(device: str, small: bool) -> Iterator[Measurement]:
     """
     size = "small" if small else "cuda"
     with torch.device(device):  # random weights are drawn there
-        model, inputs = build("llava", size, device, torch.bfloat16)
+        model, inputs = build(ARCHITECTURE, size, device, torch.bfloat16)
     scorer = Scorer(model, SimpleNamespace(pad_token_id=0))
     token_ids = candidates(CANDIDATES, SIZES[size][2])
 
@@ -53,10 +55,11 @@ def measure(device: str, small: bool) -> Iterator[Measurement]:
             sums[name] = [sum(log_probs_of_tokens) for log_probs_of_tokens in log_probs]
 
     difference = max(abs(a - b) for a, b in zip(*sums.values(), strict=True))
+    aim = f"aim: {AIMS[ARCHITECTURE]:g}x"
     prefix = "shared" if scorer.uses_shared_prefix else "NOT trusted, so decoded token by token"
     remarks = {
         BASELINE: f"sums of log-probabilities differ by {difference:.2g} nats at most",
-        "prefix shared by all": f"median of {RUNS} runs; prefix {prefix}",
+        "prefix shared by all": f"median of {RUNS} runs; prefix {prefix}; {aim}",
     }
     for name in ways:
         median = statistics.median(seconds[name])

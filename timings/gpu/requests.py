@@ -19,44 +19,15 @@ from loguru import logger
 
 from figlang_tasks.models.ahead import BatchRunner
 from figlang_tasks.models.vlm import FigLangVLM
-from timings.gpu.measurement import Measurement, count_flops, weights_parent
-from timings.vlm_checkpoints import END_TOKEN, FAMILIES, PictureLimits, Size
-from timings.vlm_requests import Run, Stopwatch, Variant, picture, run
+from timings.gpu.measurement import Measurement
+from timings.gpu.workbench import count_flops, weights_parent
+from timings.vlm_checkpoints import LIMITS, write_checkpoint
+from timings.vlm_comparison import Run, Variant
+from timings.vlm_requests import Stopwatch, picture, run
 
 SECTION = "requests"
 FAMILY = "qwen2_5_vl"
 OURS, HARNESS = "figlang_vlm", "qwen2_5_vl"
-VOCABULARY = 151_936  # tokens of Qwen2.5-VL; the tokenizer of our random models has fewer
-QWEN_3B = Size(
-    text={
-        "hidden_size": 2048,
-        "intermediate_size": 11008,
-        "num_hidden_layers": 36,
-        "num_attention_heads": 16,
-        "num_key_value_heads": 2,
-    },
-    mrope_section=[16, 24, 24],
-    vision_hidden=1280,
-    vision_intermediate=3420,
-    vision_layers=32,
-    vision_heads=16,
-    weight_spread=0.02,
-)
-TINY = Size(
-    text={
-        "hidden_size": 64,
-        "intermediate_size": 128,
-        "num_hidden_layers": 2,
-        "num_attention_heads": 4,
-        "num_key_value_heads": 1,
-    },
-    mrope_section=[2, 3, 3],
-    vision_hidden=16,
-    vision_intermediate=32,
-    vision_layers=2,
-    vision_heads=1,
-    weight_spread=0.1,
-)
 
 
 @dataclass(frozen=True)
@@ -64,22 +35,18 @@ class Plan:
     """How much is measured.
 
     Attributes:
-        size: of the model.
-        max_pixels: of a picture, once the processor has made it smaller.
+        size: of the model, a key of `vlm_checkpoints.SIZES`.
         requests: of a run, by the number that is answered at a time; the most important first.
         tokens: of each answer.
     """
 
-    size: Size
-    max_pixels: int
+    size: str
     requests: dict[int, int]
     tokens: int
 
 
-# The most pixels are the default of the harness's class.
-FULL = Plan(QWEN_3B, 2048 * 28 * 28, requests={8: 16, 32: 32, 1: 2}, tokens=64)
-SMALL = Plan(TINY, 64 * 28 * 28, requests={2: 3, 1: 1}, tokens=4)
-MIN_PIXELS = 16 * 28 * 28
+FULL = Plan("3b", requests={8: 16, 32: 32, 1: 2}, tokens=64)
+SMALL = Plan("tiny", requests={2: 3, 1: 1}, tokens=4)
 
 
 class Classes:
@@ -91,13 +58,14 @@ class Classes:
     """
 
     def __init__(self, plan: Plan, device: str) -> None:
+        limits = LIMITS[plan.size]
         with tempfile.TemporaryDirectory(dir=weights_parent()) as folder:
-            _write_checkpoint(plan, device, Path(folder))
+            _write_checkpoint(plan.size, device, Path(folder))
             options: dict[str, Any] = {
                 "pretrained": folder,
                 "device": device,
-                "min_pixels": MIN_PIXELS,
-                "max_pixels": plan.max_pixels,
+                "min_pixels": limits.min_pixels,
+                "max_pixels": limits.max_pixels,
             }
             self._ours = FigLangVLM(dtype="bfloat16", **options)
             self._harness = Qwen2_5_VL(device_map=device, **options)
@@ -144,40 +112,27 @@ def measure(device: str, small: bool) -> Iterator[Measurement]:
             for ours, harness in zip(runs[OURS].answers, runs[HARNESS].answers, strict=True)
         )
         for class_name, one_run in runs.items():
-            idle = 1 - one_run.generating / one_run.seconds
+            idle = 1 - one_run.wall_generate / one_run.wall
             remark = f"{requests} requests, {plan.tokens} tokens each; idle {100 * idle:.0f} %"
             if class_name == OURS:
                 remark += f"; {differing} answers differ"
             yield Measurement(
                 SECTION,
                 f"{class_name}, batch {batch}",
-                requests * plan.tokens / one_run.seconds,
+                requests * plan.tokens / one_run.wall,
                 "tokens/s",
                 baseline=f"{HARNESS}, batch {batch}" if class_name == OURS else "",
-                tflops=requests * flops_per_request / one_run.seconds / 1e12,
+                tflops=requests * flops_per_request / one_run.wall / 1e12,
                 remark=remark,
             )
 
 
-def _write_checkpoint(plan: Plan, device: str, folder: Path) -> None:
-    """Write the model with its processor; the weights are drawn on the device, in bfloat16.
-
-    No answer of the model ends early.
-    """
+def _write_checkpoint(size: str, device: str, folder: Path) -> None:
+    """Write the model with its processor; the weights are drawn on the device, in bfloat16."""
     default_dtype = torch.get_default_dtype()
     torch.set_default_dtype(torch.bfloat16)
-    torch.manual_seed(0)
     try:
-        with torch.device(device), torch.no_grad():
-            limits = PictureLimits(MIN_PIXELS, plan.max_pixels, max_tiles=1)
-            model, processor = FAMILIES[FAMILY](plan.size, limits)
-            model.resize_token_embeddings(VOCABULARY, mean_resizing=False)
-            for weight in model.parameters():
-                if weight.ndim > 1:
-                    weight.normal_(std=plan.size.weight_spread)
-            # Other tokens have larger logits than this one.
-            model.get_output_embeddings().weight[END_TOKEN] = 0
+        with torch.device(device):
+            write_checkpoint(FAMILY, size, folder)
     finally:
         torch.set_default_dtype(default_dtype)
-    model.save_pretrained(folder)
-    processor.save_pretrained(folder)
