@@ -25,12 +25,15 @@ import importlib
 import json
 import os
 import platform
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from importlib import metadata
+from pathlib import Path
 from threading import Timer
 
 from figlang_tasks.core.text import markdown_table
@@ -39,6 +42,9 @@ from timings.gpu.measurement import Measurement
 MINUTES = 4.0
 LIMITS = {"peak": 20, "scores": 80, "requests": 105, "candidates": 35}
 """Seconds of each section, a module of `timings/gpu/`: `MINUTES` together."""
+MEMORY_DISK = Path("/dev/shm")
+WEIGHTS_BYTES = 16 * 1024**3
+"""More than the random weights of any section."""
 MARK = "measured: "
 """What a line with a row begins with: libraries print others."""
 PACKAGES = ("torch", "transformers", "lmms-eval", "bert-score")
@@ -49,6 +55,23 @@ def measure_section(name: str, device: str, small: bool) -> None:
     section = importlib.import_module(f"timings.gpu.{name}")
     for measurement in section.measure(device, small):
         print(MARK + json.dumps(asdict(measurement)), flush=True)
+
+
+def weights_parent() -> str | None:
+    """The folder in memory for the temporary folder of weights; None (the disk) if it is small."""
+    if MEMORY_DISK.is_dir() and shutil.disk_usage(MEMORY_DISK).free > WEIGHTS_BYTES:
+        return str(MEMORY_DISK)
+    return None
+
+
+def environment(folder: str) -> dict[str, str]:
+    """The environment of a section.
+
+    Args:
+        folder: for its temporary files, which a process that is stopped cannot delete.
+    """
+    # Nothing is to be fetched: without this, libraries may wait for a network that is not there.
+    return os.environ | {"HF_HUB_OFFLINE": "1", "TMPDIR": folder}
 
 
 def run_section(
@@ -67,9 +90,12 @@ def run_section(
     """
     command = [sys.executable, __file__, *options, "--section", name]
     start = time.monotonic()
-    # Nothing is to be fetched; without this, libraries may wait for a network that is not there.
-    environment = os.environ | {"HF_HUB_OFFLINE": "1"}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+    with (
+        tempfile.TemporaryDirectory(dir=weights_parent()) as folder,
+        subprocess.Popen(
+            command, stdout=subprocess.PIPE, text=True, env=environment(folder)
+        ) as process,
+    ):
         assert process.stdout is not None
         watchdog = Timer(limit, process.kill)
         watchdog.start()

@@ -11,8 +11,8 @@ import torch
 
 from figlang_tasks.models.vlm_scoring import Scorer
 from timings.candidate_scoring import AIMS, SIZES, build, candidates, timed, whole
+from timings.gpu.flops import count_flops
 from timings.gpu.measurement import Measurement
-from timings.gpu.workbench import count_flops
 
 SECTION = "candidate scoring"
 ARCHITECTURE = "llava"

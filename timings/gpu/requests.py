@@ -19,8 +19,8 @@ from loguru import logger
 
 from figlang_tasks.models.ahead import BatchRunner
 from figlang_tasks.models.vlm import FigLangVLM
+from timings.gpu.flops import count_flops
 from timings.gpu.measurement import Measurement
-from timings.gpu.workbench import count_flops, weights_parent
 from timings.vlm_checkpoints import LIMITS, write_checkpoint
 from timings.vlm_comparison import Run, Variant
 from timings.vlm_requests import Stopwatch, picture, run
@@ -59,7 +59,7 @@ class Classes:
 
     def __init__(self, plan: Plan, device: str) -> None:
         limits = LIMITS[plan.size]
-        with tempfile.TemporaryDirectory(dir=weights_parent()) as folder:
+        with tempfile.TemporaryDirectory() as folder:
             _write_checkpoint(plan.size, device, Path(folder))
             options: dict[str, Any] = {
                 "pretrained": folder,

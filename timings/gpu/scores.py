@@ -29,8 +29,8 @@ from timings.explanation_score import (
     write_bleurt,
     write_deberta,
 )
+from timings.gpu.flops import count_flops
 from timings.gpu.measurement import Measurement
-from timings.gpu.workbench import count_flops, weights_parent
 
 SECTION = "explanation scores"
 SMALL_ROWS = 8
@@ -61,7 +61,7 @@ def measure(device: str, small: bool) -> Iterator[Measurement]:
     """Yield the speed of ``fast``, of ``fp32`` and of the published way, in pairs a second."""
     rows = SMALL_ROWS if small else VFLUTE_ROWS
     pairs = make_pairs(rows)
-    with tempfile.TemporaryDirectory(dir=weights_parent()) as name:
+    with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         deberta, bleurt = folder / "deberta", folder / "bleurt"
         with torch.device(device):  # random weights are drawn there
