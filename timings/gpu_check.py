@@ -110,7 +110,7 @@ def run_section(
         status = process.wait()
         watchdog.cancel()
     taken = time.monotonic() - start
-    print(f"[{taken:.0f} s] {name}: done", flush=True)
+    print(f"[{taken:.0f} s] {name}: end", flush=True)
     if taken >= limit:
         return f"{name}: stopped at its limit of {limit:.0f} s"
     if status:
