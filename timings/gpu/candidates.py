@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from types import SimpleNamespace
 
@@ -36,7 +36,7 @@ def measure(device: str, small: bool) -> Iterator[Measurement]:
     def score_each_alone() -> list[list[float]]:
         return [whole(model, inputs, ids) for ids in token_ids]
 
-    ways = {
+    ways: dict[str, Callable[[], list[list[float]]]] = {
         "prefix shared by all": partial(scorer.log_probs, inputs, token_ids),
         BASELINE: score_each_alone,
     }
