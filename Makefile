@@ -12,6 +12,8 @@ TESTS ?= tests
 MUTANTS ?=
 FILES ?=
 GOLDEN ?= results/golden
+GPU_CHECK ?=
+GPU_PYTHON ?= 3.12
 RESULTS ?= results/demo
 
 BIN := $(VENV)/bin
@@ -22,7 +24,7 @@ INSTALL.pip := $(PIP_INSTALL)
 INSTALL.uv := $(PIP_INSTALL) --quiet uv && $(BIN)/uv pip install --system-certs --python $(BIN)/python
 
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-slow test-long weights test-families test-families-newest families-table mutants readings golden lint upstream upstream-newest docs linkcheck report-pictures clean
+.PHONY: help setup demo test test-slow test-long weights test-families test-families-newest families-table mutants readings golden lint gpu-wheels gpu-check upstream upstream-newest docs linkcheck report-pictures clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*##  *\(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 30
@@ -106,6 +108,22 @@ lint: $(STAMP)  ## check style, import rules, workflows, types and readability
 	$(BIN)/actionlint .github/workflows/*.yml
 	$(BIN)/mypy
 	$(BIN)/python tools/legibility.py
+
+# For an x86-64 machine without an index, which has torch and transformers.
+PLATFORMS := manylinux_2_28_x86_64 manylinux_2_17_x86_64 manylinux2014_x86_64
+
+gpu-wheels: $(STAMP)  ## fill .whl/ (21 MB) for gpu-check on a machine without an index (GPU_PYTHON=3.12 names its Python)
+	rm -rf .whl
+	$(BIN)/python -m pip download --disable-pip-version-check --quiet --no-deps --only-binary :all: --dest .whl \
+	  --implementation cp --python-version $(GPU_PYTHON) $(addprefix --platform ,$(PLATFORMS)) \
+	  --requirement timings/gpu/packages.txt --constraint figlang_tasks/constraints.txt
+
+gpu-check:  ## measure speeds on a GPU in 4 minutes, without network or data (GPU_CHECK="--device cpu --small" tries the script)
+	@if [ -e $(STAMP) ]; then python=$(BIN)/python; else python=$(PYTHON); fi && \
+	  folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
+	  if ! [ -e $(STAMP) ] && [ -d .whl ]; then \
+	    $$python -m pip install --quiet --no-index --no-deps --no-compile --target "$$folder" .whl/*.whl; fi && \
+	  PYTHONPATH="$(CURDIR):$$folder" $$python timings/gpu_check.py $(GPU_CHECK)
 
 UPSTREAM := -m pytest tests/harness/test_harness_contract.py tests/harness/test_lm_eval_versions.py -q $(PYTEST_ARGS)
 

@@ -79,6 +79,24 @@ SIZES = {
         vision_heads=8,
         weight_spread=0.05,
     ),
+    # Qwen2.5-VL-3B, for a GPU.
+    "3b": Size(
+        text={
+            "vocab_size": 151936,
+            "hidden_size": 2048,
+            "intermediate_size": 11008,
+            "num_hidden_layers": 36,
+            "num_attention_heads": 16,
+            "num_key_value_heads": 2,
+            "head_dim": 128,
+        },
+        mrope_section=[16, 24, 24],
+        vision_hidden=1280,
+        vision_intermediate=3420,
+        vision_layers=32,
+        vision_heads=16,
+        weight_spread=0.02,
+    ),
 }
 
 
@@ -101,6 +119,7 @@ LIMITS = {
     "tiny": PictureLimits(256 * 28 * 28, 2048 * 28 * 28, 12),
     # Fewer, because such a model takes 10 seconds for one of these pictures on a CPU.
     "100m": PictureLimits(4 * 28 * 28, 256 * 28 * 28, 1),
+    "3b": PictureLimits(256 * 28 * 28, 2048 * 28 * 28, 12),
 }
 
 
@@ -178,8 +197,8 @@ def _qwen2_5_vl(size: Size, limits: PictureLimits) -> tuple[Any, Any]:
             "patch_size": PATCH,
             "window_size": 112,
             "out_hidden_size": size.text["hidden_size"],
-            # One layer of six looks at the whole picture, as about four of 32 in real ones.
-            "fullatt_block_indexes": [5],
+            # These layers look at the whole picture: one of six, and as in real ones four of 32.
+            "fullatt_block_indexes": [5, 13, 21, 29],
         },
         image_token_id=_token_id(tokenizer, "<|image_pad|>"),
         video_token_id=_token_id(tokenizer, "<|video_pad|>"),
@@ -265,8 +284,8 @@ def _token_id(tokenizer: Any, token: str) -> int:
 def _text_options(size: Size, tokenizer: Any) -> dict[str, Any]:
     """The configuration of a language model for a tokenizer."""
     return {
-        **size.text,
         "vocab_size": len(tokenizer),
+        **size.text,
         "max_position_embeddings": 8192,
         "pad_token_id": 0,
         "bos_token_id": 1,
