@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import subprocess
@@ -13,7 +14,7 @@ from typing import IO, Any
 import pytest
 import warm
 
-from figlang_tasks.cli.lmms_eval import ending
+from figlang_tasks.cli.lmms_eval import ending, no_garbage_collection
 from figlang_tasks.scoring import to_json
 
 RANDOM = ["--model", "figlang_random"]
@@ -222,3 +223,10 @@ def test_the_end_says_where_the_files_are_and_what_to_type_next() -> None:
     assert ending(our_results, [results_file]).strip() == f"saved to out\n{hint}"
     other_results: dict[str, Any] = {"results": {"mme": {}}, "configs": {}}
     assert ending(other_results, [results_file, samples_file]).strip() == "saved to out"
+
+
+def test_garbage_is_collected_again_after_an_import_that_failed() -> None:
+    with pytest.raises(ImportError), no_garbage_collection():
+        assert not gc.isenabled()
+        raise ImportError
+    assert gc.isenabled()

@@ -2,11 +2,13 @@
 
 What is missing here, each of some hundred commands imports for itself.
 """
-# ruff: noqa: F401
+# ruff: noqa: E402, F401
 
 from __future__ import annotations
 
 import gc
+
+gc.disable()  # what is imported stays in use
 
 import lmms_eval.__main__
 import lmms_eval.evaluator
@@ -32,5 +34,5 @@ for _folder in FOLDERS_OF_TASK_FILES:
 ask_the_hub_at_once()
 Image.preinit()
 _MODULES = [benchmark.tasks_module for benchmark in benchmarks().values()]
-gc.collect()
 gc.freeze()  # a fork that collects would copy all of it
+gc.enable()
