@@ -139,7 +139,12 @@ def test_answers_in_csv_have_the_values_of_a_run_of_lmms_eval(
     # Scores of two processes may differ in the sixth digit, those of labels do not.
     explanation_scores = values.pop("explanation_score")
     expected_scores = expected.pop("explanation_score")
-    assert values == expected
+    assert values.keys() == expected.keys()
+    for metric, estimate_by_scope in expected.items():
+        assert values[metric].keys() == estimate_by_scope.keys()
+        for scope, estimate in estimate_by_scope.items():
+            # The last digit of a limit is that of a version of SciPy.
+            assert values[metric][scope] == pytest.approx(estimate, rel=1e-9), (metric, scope)
     assert explanation_scores["all"] == pytest.approx(expected_scores["all"], abs=2e-6)
 
 
