@@ -33,8 +33,11 @@ def without_thoughts(output: str) -> str:
     tag alone begins a thought that was cut off: all after it is thought, unless an answer tag ends
     it.
     """
+    outside = _Thoughts(output).outside
+    if outside == [(0, len(output))]:
+        return output
     characters = ["\n"] * len(output)
-    for start, end in _Thoughts(output).outside:
+    for start, end in outside:
         characters[start:end] = output[start:end]
     return "".join(characters)
 
