@@ -18,7 +18,6 @@ _END_OF_TURN = re.compile(
     r"|<end_of_(?:utterance|turn)>|<\uff5cend\u2581of\u2581sentence\uff5c>"
     r"|(?<![^\n])<image>|\n(?:USER|Human):"
 )
-_SIGNS_OF_TURN = ("<", "[END", "\nUSER:", "\nHuman:")  # One of them is in all that it finds.
 # What begins or ends an answer; `_closes` tells which by the groups.
 _ANSWER_TAG = re.compile(
     rf"<(?P<end>/?)(?:{'|'.join(ANSWERS)})>"  # "<answer>"; `end` is "/" in "</answer>"
@@ -32,9 +31,6 @@ _ANSWER_TAG = re.compile(
 )
 
 
-_SIGNS_OF_TAG = ("<", "[", "(", "USER:")  # One of them is in all that it finds.
-
-
 def answer_span(output: str) -> tuple[str, int, int]:
     """The output with line ends in place of thoughts, and start and end of the answer in it."""
     text = without_thoughts(output)
@@ -46,8 +42,8 @@ def answer_span(output: str) -> tuple[str, int, int]:
 def _first_turn(text: str) -> tuple[int, int]:
     """Start and end of the first turn that is not blank; of the last one if all are."""
     start = 0
-    if not any(sign in text for sign in _SIGNS_OF_TURN):
-        return start, len(text)
+    if not ("<" in text or "[END" in text or "\nUSER:" in text or "\nHuman:" in text):
+        return start, len(text)  # Most outputs have nothing of what ends a turn.
     for token in _END_OF_TURN.finditer(text):
         if text[start : token.start()].strip():
             return start, token.start()
@@ -67,8 +63,8 @@ def _last_tagged(text: str, start: int, end: int) -> tuple[int, int]:
         start: where the turn starts.
         end: where the turn ends.
     """
-    if not any(sign in text for sign in _SIGNS_OF_TAG):
-        return start, end
+    if not ("<" in text or "[" in text or "(" in text or "USER:" in text):
+        return start, end  # Most outputs have nothing of what marks an answer.
     tags = list(_ANSWER_TAG.finditer(text, start, end))
     inside_end = end  # where the text in the next opening tag (backwards) ends
     for tag in reversed(tags):

@@ -27,7 +27,8 @@ _LOOK: Final = 160
 _LOOK_RAW: Final = 4 * _LOOK  # the same, with quotations in full length
 
 BLANK_LINE: Final = re.compile(r"\n[^\S\n]*\n")
-_SENTENCE_END = re.compile(r"""[\n?!;\x00]|\.(?=["')\]\s]|\Z)""")
+# Written so that it begins with one set of signs, by which the search passes over all others.
+_SENTENCE_END = re.compile(r"""[\n?!;\x00.](?:(?<!\.)|(?=["')\]\s]|\Z))""")
 
 _QUOTATION = re.compile(
     # "Straight double marks", also where the text is cut off before the closing one

@@ -184,13 +184,22 @@ _CLOSING_QUOTE: Final = {
 }
 
 
+def may_have_tags(output: str) -> bool:
+    """Whether an output has what a tag begins with; most have nothing of it.
+
+    All that `_CANDIDATE` finds begins with one of four signs, or is "analysis" at the start of the
+    output or "assistantfinal".
+    """
+    if "<" in output or "[" in output or "\u25c1" in output or "\ufffd" in output:
+        return True
+    return output[:2].casefold() == "an" or "assistantfinal" in output.casefold()
+
+
 def find_tags(output: str) -> list[Tag]:
     """The tags of thoughts and answers in an output, in their order.
 
     Without those that are spoken of ("in `<think>` tags") and headings ("[Reasoning]").
     """
-    if not _may_have_tags(output):
-        return []
     tags = []
     last_closings: dict[str, int] = {}  # where the last closing tag of a name begins
     for candidate in _CANDIDATE.finditer(output):
@@ -201,16 +210,6 @@ def find_tags(output: str) -> list[Tag]:
         if tag.role == "closes":
             last_closings[tag.name] = tag.start
     return [tag for tag in tags if not _is_heading(output, tag, last_closings.get(tag.name, -1))]
-
-
-def _may_have_tags(output: str) -> bool:
-    """Whether an output has what a tag begins with; most have nothing of it.
-
-    All that `_CANDIDATE` finds begins with one of four signs, or is one of the two words.
-    """
-    if "<" in output or "[" in output or "\u25c1" in output or "\ufffd" in output:
-        return True
-    return output[:2].casefold() == "an" or "assistantfinal" in output.casefold()
 
 
 def _tag(candidate: re.Match[str]) -> Tag | None:

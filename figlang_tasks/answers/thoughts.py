@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from typing import Final, TypeAlias
 
-from figlang_tasks.answers.thought_tags import EXPLAINING, Tag, find_tags
+from figlang_tasks.answers.thought_tags import EXPLAINING, Tag, find_tags, may_have_tags
 
 EXPLAINED: Final = "reasoning"
 """The rule of a reading that is an explanation in a thought (`explanation_in_thought`)."""
@@ -33,11 +33,10 @@ def without_thoughts(output: str) -> str:
     tag alone begins a thought that was cut off: all after it is thought, unless an answer tag ends
     it.
     """
-    outside = _Thoughts(output).outside
-    if outside == [(0, len(output))]:
+    if not may_have_tags(output):
         return output
     characters = ["\n"] * len(output)
-    for start, end in outside:
+    for start, end in _Thoughts(output).outside:
         characters[start:end] = output[start:end]
     return "".join(characters)
 
