@@ -288,7 +288,10 @@ def _has_subject(around: Around, form: Form) -> bool:
 
 def find_mentions(answer: Answer) -> Iterator[Mention]:
     """Yield the places that name a label, without the echo "entailment or contradiction"."""
-    for word, around in answer.mentions(_LABEL, EITHER):
+    text = answer.text.lower()
+    may_have_echo = "enta" in text and "contrad" in text
+    echo = EITHER if may_have_echo else None
+    for word, around in answer.mentions(_LABEL, echo):
         yield Mention(word, around)
 
 
