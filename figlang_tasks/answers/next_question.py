@@ -120,10 +120,7 @@ def texts_of_row(row: Row) -> list[str]:
 
 
 def before_next_question(
-    output: str,
-    prompt: str,
-    shown_texts: Sequence[str],
-    other_wordings: Wordings | None = None,
+    output: str, prompt: str, shown_texts: Sequence[str], other_wordings: Wordings | None = None
 ) -> str:
     """The part of an output before the next question or turn that the model invents.
 
