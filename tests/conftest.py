@@ -63,6 +63,7 @@ KEEP_DATA = (
     "figlang_tasks.core.hub",
     "figlang_tasks.core.benchmark",
     "figlang_tasks.benchmarks.",
+    "figlang_tasks.scoring.task",
     "figlang_tasks.metrics.caption_java",
 )
 # Files that take longest, so that no process starts one of them when the others have finished

@@ -1,12 +1,12 @@
 """Measure what `figlang score` costs, compared with the imports that it always needs.
 
-    python timings/score_predictions.py [--repeats 5] [--rows 100000] [--claims FILE]
+    python timings/score_predictions.py [--repeats 5] [--rows 10000 100000] [--claims FILE]
 
-Two tables are scored, each in processes of its own. The first has labels for the 723 rows of
-V-FLUTE's size, with tiny pictures, as rows of a user's own: its processor time stands beside that
-of ``python -c "import datasets, scipy.stats"``, in turns, and the least of several rounds counts.
-The second has answers in words to 100,000 rows: its processor time and its largest memory are those
-of one process.
+Tables are scored, each in processes of its own. The first has labels for the 723 rows of V-FLUTE's
+size, with tiny pictures, as rows of a user's own: its processor time stands beside that of ``python
+-c "import datasets, scipy.stats"``, in turns, and the least of several rounds counts. The others
+have answers in words, in four styles, to 10,000 and to 100,000 rows: processor time and largest
+memory are those of one process each.
 
 Texts are made up; ``--claims`` takes those of a file in the form of V-FLUTE's released CSV, which
 is read and not kept.
@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import json
 import os
 import platform
 import subprocess
@@ -122,6 +123,32 @@ def labels_table(folder: Path, repeats: int) -> str:
 
 # --- many rows in words ---
 
+_REASONS = (
+    "The image shows a wooden table with a glass jar on its side, and a heap of small beans lies"
+    " around it. A person stands behind the table and holds a hand before the mouth, as one does"
+    " who has said too much. The idiom to spill the beans means to tell a secret before its time."
+    " The jar in picture {number} stands for the secret, and the open mouth of the person stands"
+    " for the telling. The claim says that number {number} did so, and the picture does show this"
+    " in a figurative way, since nobody in it cares for real beans. Taken together, the details of"
+    " the picture {verb} the claim."
+)
+"""An explanation of 114 words."""
+
+
+def answer_in_words(number: int) -> str:
+    """An answer to a row: a label alone, a sentence, 100 words and a label, or JSON, in turns."""
+    label = LABELS[number % 3 % 2]
+    style = number % 4
+    if style == 0:
+        return label.capitalize()
+    if style == 1:
+        return f"Whoever spills beans tells a secret, so the image is row {number}'s {label}."
+    if style == 2:
+        verb = "support" if label == "entailment" else "refute"
+        return f"{_REASONS.format(number=number, verb=verb)}\n\nLABEL: {label}"
+    explanation = f"The picture shows that {number} told a secret."
+    return json.dumps({"explanation": explanation, "label": label})
+
 
 def write_many_rows(folder: Path, count: int) -> None:
     """Write a user's own rows in V-FLUTE's form, all with one picture, and ``answers.csv``."""
@@ -141,24 +168,34 @@ def write_many_rows(folder: Path, count: int) -> None:
             rows.writerow(
                 [number, "picture.png", claim, LABELS[number % 2], explanation, "muse", "sarcasm"]
             )
-            output = f"Whoever spills beans tells a secret.\n\nLABEL: {LABELS[number % 3 % 2]}"
-            answers.writerow([number, output])
+            answers.writerow([number, answer_in_words(number)])
 
 
-def many_rows_table(folder: Path, count: int) -> str:
-    """Return a table of processor time and memory for scoring many answers in words."""
-    arguments = ["score", "answers.csv", "--task", "vflute", "-o", "many", "--scorer", "off"]
-    cost = cost_of(FIGLANG, arguments, folder)
-    return markdown_table(
-        [
-            ["", "CPU s", "largest memory, MiB"],
+def cost_of_many_rows(count: int) -> Cost:
+    """The cost of scoring answers in words to as many rows, without explanation scores."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_many_rows(folder, count)
+        arguments = ["score", "answers.csv", "--task", "vflute", "-o", "many", "--scorer", "off"]
+        return cost_of(FIGLANG, arguments, folder)
+
+
+def many_rows_table(counts: Sequence[int]) -> str:
+    """Return a table of processor time and memory by number of rows, beside those of the first."""
+    table = [["rows", "CPU s", "of the first", "largest memory, MiB", "of the first"]]
+    costs = [cost_of_many_rows(count) for count in counts]
+    first = costs[0]
+    for count, cost in zip(counts, costs, strict=True):
+        table.append(
             [
-                f"figlang score, {count:,} answers",
+                f"{count:,}",
                 f"{cost.seconds:.1f}",
+                f"{cost.seconds / first.seconds:.1f}x",
                 f"{cost.largest_memory:.0f}",
-            ],
-        ]
-    )
+                f"{cost.largest_memory / first.largest_memory:.1f}x",
+            ]
+        )
+    return markdown_table(table)
 
 
 def main() -> None:
@@ -168,7 +205,13 @@ def main() -> None:
     parser.add_argument(
         "--repeats", type=int, default=5, help="rounds, of which the least counts (%(default)s)"
     )
-    parser.add_argument("--rows", type=int, default=100_000, help="rows in words (%(default)s)")
+    parser.add_argument(
+        "--rows",
+        type=int,
+        nargs="*",
+        default=[10_000, 100_000],
+        help="numbers of rows in words (%(default)s)",
+    )
     parser.add_argument("--claims", type=Path, help="V-FLUTE's released CSV")
     options = parser.parse_args()
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}\n")
@@ -177,9 +220,7 @@ def main() -> None:
             write_vflute_rows(Path(folder), options.claims)
             print(labels_table(Path(folder), options.repeats))
     if options.rows:
-        with tempfile.TemporaryDirectory() as folder:
-            write_many_rows(Path(folder), options.rows)
-            print(f"\n{many_rows_table(Path(folder), options.rows)}")
+        print(f"\n{many_rows_table(options.rows)}")
 
 
 if __name__ == "__main__":

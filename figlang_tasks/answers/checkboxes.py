@@ -28,6 +28,11 @@ _MARK = (
 )
 
 
+# All that a mark may begin with: most answers have none of it.
+_MAY_BE_MARK = re.compile(
+    r"[\[(\u2610-\u2612\u2705\u2713\u2714\u2716-\u2718\u274c\u274e\u25a1\u25c9\u25cb\u25cf\u25ef"
+    "\u2b1c\U0001f5f9]"
+)
 _ENDS_IN_MARK = re.compile(rf"{_MARK}[ \t]{{0,3}}\Z")
 _BEGINS_WITH_MARK = re.compile(rf"[^\w\n\[(]{{0,6}}?{_MARK}")
 
@@ -66,6 +71,8 @@ def checkboxes(text: str, word: str) -> list[Checkbox]:
         text: an answer.
         word: regular expression of the words, which has no anchors.
     """
+    if not _MAY_BE_MARK.search(text):
+        return []
     before_word, after_word, bare_word = _patterns(word)
     before = list(before_word.finditer(text))
     after = list(after_word.finditer(text))

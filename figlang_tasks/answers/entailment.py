@@ -159,7 +159,7 @@ _CONFLICT: Read[Label] = Read(None, "ambiguous", "conflict")
 _NEITHER: Read[Label] = Read(None, "refused", "neither")
 
 _ANNOUNCED_NEITHER = re.compile(
-    r"\b(?:label|answer|verdict|prediction|classification|conclusion|relationship)\b[^.?!\n]{0,20}?(?:\b(?:is|be)\b|:)"
+    r"\b(?=[aclprv])(?:label|answer|verdict|prediction|classification|conclusion|relationship)\b[^.?!\n]{0,20}?(?:\b(?:is|be)\b|:)"
     r"[\s\"'(]{0,4}(?:therefore\s)?(?:neither|neutral|none|n/a|undetermined|unknown|unclear|unrelated)\b",
     re.I,
 )

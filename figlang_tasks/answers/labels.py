@@ -85,10 +85,13 @@ def other_label(label: Label) -> Label:
 NAMES = r"(?:entail\w{0,9}|contradict\w{0,9})"
 """The words that name labels, as a pattern without groups."""
 
+# In long patterns the letters that a word may begin with stand first: with them the search passes
+# over most words at once.
+
 # "entails": `word` and `one`; "non-contradiction": `non`, `word`, `zero` and, as it is a noun,
 # `zero_noun`
 _LABEL = re.compile(
-    r"\b(?P<non>non[\s-]?)?(?P<word>(?P<one>entail(?P<one_noun>ment)?\w*)|(?P<zero>contrad(?P<zero_noun>iction)?\w*))",
+    r"\b(?=[nec])(?P<non>non[\s-]?)?(?P<word>(?P<one>entail(?P<one_noun>ment)?\w*)|(?P<zero>contrad(?P<zero_noun>iction)?\w*))",
     re.I,
 )
 _OR = r"[\"')]{0,2}\s?(?:or|/|and/or|and|vs\.?|versus)\s?[\"'(]{0,2}(?:an?\s)?"
@@ -285,7 +288,10 @@ def _has_subject(around: Around, form: Form) -> bool:
 
 def find_mentions(answer: Answer) -> Iterator[Mention]:
     """Yield the places that name a label, without the echo "entailment or contradiction"."""
-    for word, around in answer.mentions(_LABEL, EITHER):
+    text = answer.text.lower()
+    may_have_echo = "enta" in text and "contrad" in text
+    echo = EITHER if may_have_echo else None
+    for word, around in answer.mentions(_LABEL, echo):
         yield Mention(word, around)
 
 
@@ -293,14 +299,14 @@ def find_mentions(answer: Answer) -> Iterator[Mention]:
 
 # "supports", "agrees with", "is in line with"
 _FOR = re.compile(
-    r"\b(?:(?:support|confirm|affirm|validat|corroborat|endors|align|agree|correspond)\w*|backs|backed|matches|matched"
+    r"\b(?=[bceimsva])(?:(?:support|confirm|affirm|validat|corroborat|endors|align|agree|correspond)\w*|backs|backed|matches|matched"
     r"|(?<=not\s)match|(?<=n't\s)match|consistent|compatible|in"
     r" (?:harmony|line|accord(?:ance)?))(?!\w)",
     re.I,
 )
 # "refutes", "is at odds with"
 _AGAINST = re.compile(
-    r"\b(?:(?:refut|disprov|negat|disput|oppos|counter|contest|challeng|disagree)\w*|denie[sd]|deny|adverse"
+    r"\b(?=[acdinor])(?:(?:refut|disprov|negat|disput|oppos|counter|contest|challeng|disagree)\w*|denie[sd]|deny|adverse"
     r"|inconsistent|incompatible|in conflict|at odds)(?!\w)",
     re.I,
 )

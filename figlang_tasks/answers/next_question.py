@@ -23,6 +23,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from figlang_tasks.answers.output import answer_span
 from figlang_tasks.answers.prompt_question import COLON, LINE_START, WORD, PromptQuestion, plain
+from figlang_tasks.answers.wordings import Wordings, match_lines, word_lines
 
 Row: TypeAlias = Mapping[str, Any]
 ShownTexts: TypeAlias = Callable[[Row], Sequence[str]]
@@ -82,7 +83,7 @@ def without_next_questions(
     outputs: Sequence[Any],
     doc_to_text: Callable[[Row], Any],
     shown_texts: ShownTexts,
-    other_wordings: Callable[[Row], Sequence[str]] | None = None,
+    other_wordings: Wordings | None = None,
 ) -> list[Any]:
     """The outputs of a row, each up to the next question that the model invents.
 
@@ -93,22 +94,18 @@ def without_next_questions(
         outputs: what the model said about it.
         doc_to_text: gives the prompt.
         shown_texts: gives the texts of the row that the prompt may show.
-        other_wordings: gives the question about the row in other words, where the benchmark has
-            several.
+        other_wordings: the question in other words, where the benchmark has several.
     """
     if not any(isinstance(output, str) and "\n" in output for output in outputs):
         return list(outputs)
     prompt = doc_to_text(row)
     if not isinstance(prompt, str):  # of a user's own task
         return list(outputs)
-    prompts = [prompt]
-    if other_wordings is not None:
-        prompts += other_wordings(row)
     texts = shown_texts(row)
     answers: list[Any] = []
     for output in outputs:
         if isinstance(output, str):
-            output = before_next_question(output, prompts, texts)
+            output = before_next_question(output, prompt, texts, other_wordings)
         answers.append(output)
     return answers
 
@@ -122,22 +119,25 @@ def texts_of_row(row: Row) -> list[str]:
     return texts
 
 
-def before_next_question(output: str, prompts: Sequence[str], shown_texts: Sequence[str]) -> str:
+def before_next_question(
+    output: str, prompt: str, shown_texts: Sequence[str], other_wordings: Wordings | None = None
+) -> str:
     """The part of an output before the next question or turn that the model invents.
 
     Args:
         output: what the model said.
-        prompts: what it was asked, and other wordings of it; of several questions in a prompt the
-            last is the row's.
-        shown_texts: the row's texts, in the order in which they stand in a prompt; those that do
+        prompt: what it was asked; of several questions in it the last is the row's.
+        shown_texts: the row's texts, in the order in which they stand in the prompt; those that do
             not are left out.
+        other_wordings: other wordings of the question, where the benchmark has several; the row
+            then shows one text.
 
     Returns:
         an `Output` if something is cut off, else `output` itself.
     """
     if "\n" not in output:
         return output
-    end = _end_of_answer(output, [PromptQuestion(prompt, shown_texts) for prompt in prompts])
+    end = _end_of_answer(output, prompt, shown_texts, other_wordings)
     if end is None:
         return output
     return Output(output[:end].rstrip(), whole(output))
@@ -234,16 +234,15 @@ class _Beginning(NamedTuple):
     kind: _BeginningKind
 
 
-def _end_of_answer(output: str, questions: Sequence[PromptQuestion]) -> int | None:
+def _end_of_answer(
+    output: str, prompt: str, shown_texts: Sequence[str], other_wordings: Wordings | None
+) -> int | None:
     """Where the first question or turn begins that the model invents; None if there is none.
 
     It goes through the beginnings in their order. The first that has before it what `_ENDS_AFTER`
     names for its kind, mostly an answer, is invented. Others are passed over; where one is the
-    row's own question, the answer is looked for after it.
-
-    Args:
-        output: what the model said.
-        questions: the row's own question, in the wording of the prompt first.
+    row's own question, the answer is looked for after it. The arguments are those of
+    `before_next_question`.
     """
     output_without_thoughts, answer_start, _ = answer_span(output)
     text = plain(output_without_thoughts)
@@ -255,9 +254,16 @@ def _end_of_answer(output: str, questions: Sequence[PromptQuestion]) -> int | No
         search_from = first_answer.end()
         answer_start = 0
 
+    line_starts = word_lines(text, search_from)
+    if not line_starts:  # All that is looked for begins a line.
+        return None
+    questions = [PromptQuestion(prompt, shown_texts)]
+    if other_wordings is not None:
+        questions += other_wordings.questions_in(text, line_starts, shown_texts[0])
+
     answer_start = questions[0].end_of_echo(text, answer_start)
     repeated_to = answer_start  # Beginnings before it belong to a repetition of the own question.
-    for beginning in _beginnings(text, search_from, questions):
+    for beginning in _beginnings(text, line_starts, questions):
         if beginning.start < repeated_to:
             continue
         before = _what_stands_before(beginning, text, answer_start)
@@ -306,39 +312,46 @@ def _is_introduction(text: str) -> bool:
     return text.rstrip(" *\n").endswith(":") or _INTRODUCTION.fullmatch(text) is not None
 
 
-def _beginnings(text: str, start: int, questions: Sequence[PromptQuestion]) -> list[_Beginning]:
-    """The beginnings of questions and turns in a text from `start` on, in the order of `_order`.
+def _beginnings(
+    text: str, line_starts: Sequence[int], questions: Sequence[PromptQuestion]
+) -> list[_Beginning]:
+    """The beginnings of questions and turns in lines of a text, in the order of `_order`.
 
     They come from three sources: the opening words of the prompt's question, "Question:" or
     "USER:", and the names of its texts, such as "Claim:".
+
+    Args:
+        text: the output.
+        line_starts: where the lines start (`word_lines`).
+        questions: the row's own question, in the wording of the prompt first.
     """
     beginnings: list[_Beginning] = []
     repetition_ends: dict[int, int] = {}  # where a repetition ends, by the start of its first word
-    for first_word, beginning in _openings(text, start, questions):
+    for first_word, beginning in _openings(text, line_starts, questions):
         beginnings.append(beginning)
         if beginning.kind == "repetition":
             repetition_ends[first_word] = beginning.end
 
-    for announced in _announced(text, start, questions[0]):
+    for announced in _announced(text, line_starts, questions[0]):
         next_word = WORD.search(text, announced.end)
         end = None if next_word is None else repetition_ends.get(next_word.start())
         if end is None:
             beginnings.append(announced)
         else:  # "Question:" and then the row's own question
             beginnings.append(_Beginning(announced.start, end, "repetition"))
-    beginnings += _new_texts(text, start, questions[0])
+    beginnings += _new_texts(text, line_starts, questions[0])
     return sorted(beginnings, key=_order)
 
 
 def _openings(
-    text: str, start: int, questions: Sequence[PromptQuestion]
+    text: str, line_starts: Sequence[int], questions: Sequence[PromptQuestion]
 ) -> Iterator[tuple[int, _Beginning]]:
     """Yield the places where the prompt's question begins, each with the start of its first word.
 
     That first word may stand after a number: "2. Does the image ...".
     """
     for opening in itertools.chain.from_iterable(question.openings for question in questions):
-        for match in opening.pattern.finditer(text, start):
+        for match in match_lines(opening.pattern, text, line_starts):
             kind, end = opening.compare(text, match.end())
             if kind == "unknown":
                 continue
@@ -356,21 +369,25 @@ def _order(beginning: _Beginning) -> tuple[int, bool]:
     return beginning.start, beginning.kind != "other"
 
 
-def _announced(text: str, start: int, question: PromptQuestion) -> Iterator[_Beginning]:
+def _announced(
+    text: str, line_starts: Sequence[int], question: PromptQuestion
+) -> Iterator[_Beginning]:
     """Yield the words that announce a question or a turn: "Question:", "USER:"."""
-    for match in _QUESTION.finditer(text, start):
+    for match in match_lines(_QUESTION, text, line_starts):
         # "Question 2:" heads an answer where the prompt numbers its questions.
         if not (match["number"] and question.has_numbers):
             yield _Beginning(match.start(), match.end(), "announced")
-    for match in _TURN.finditer(text, start):
+    for match in match_lines(_TURN, text, line_starts):
         yield _Beginning(match.start(), match.end(), "turn")
 
 
-def _new_texts(text: str, start: int, question: PromptQuestion) -> Iterator[_Beginning]:
+def _new_texts(
+    text: str, line_starts: Sequence[int], question: PromptQuestion
+) -> Iterator[_Beginning]:
     """Yield the names of texts, such as "Claim:", that another text than the row's follows."""
     if question.labels is None:
         return
-    for match in question.labels.finditer(text, start):
+    for match in match_lines(question.labels, text, line_starts):
         first_word = WORD.search(text, match.end())
         if first_word is not None and question.is_new_text(_line(text, first_word.start())):
             yield _Beginning(match.start(), match.end(), "other")

@@ -42,6 +42,8 @@ def answer_span(output: str) -> tuple[str, int, int]:
 def _first_turn(text: str) -> tuple[int, int]:
     """Start and end of the first turn that is not blank; of the last one if all are."""
     start = 0
+    if not ("<" in text or "[END" in text or "\nUSER:" in text or "\nHuman:" in text):
+        return start, len(text)  # Most outputs have nothing of what ends a turn.
     for token in _END_OF_TURN.finditer(text):
         if text[start : token.start()].strip():
             return start, token.start()
@@ -61,6 +63,8 @@ def _last_tagged(text: str, start: int, end: int) -> tuple[int, int]:
         start: where the turn starts.
         end: where the turn ends.
     """
+    if not ("<" in text or "[" in text or "(" in text or "USER:" in text):
+        return start, end  # Most outputs have nothing of what marks an answer.
     tags = list(_ANSWER_TAG.finditer(text, start, end))
     inside_end = end  # where the text in the next opening tag (backwards) ends
     for tag in reversed(tags):

@@ -22,7 +22,8 @@ COLON: Final = r"[^\w\n:\uff1a]{0,4}[:\uff1a]"
 
 _FEWEST_WORDS: Final = 3
 """So many words begin a question; fewer also begin lines of answers."""
-_MOST_WORDS: Final = 400
+MOST_WORDS: Final = 400
+"""So many words of a prompt at most begin its question."""
 _QUOTES: Final = "\"'\u201c\u2018\u00ab"
 
 _PICTURES = re.compile(r"\A\s*(?:<image>\s*)+")
@@ -144,9 +145,9 @@ class PromptQuestion:
         end = start
         # "<image>" counts in neither text; blanks in its place keep the positions in the output.
         output_words = WORD.finditer(output.replace("<image>", " " * len("<image>")), start)
-        for expected in WORD.findall(self._prompt.replace("<image>", " ")):
+        for expected in WORD.finditer(self._prompt.replace("<image>", " ")):
             word = next(output_words, None)
-            if word is None or word[0] != expected:
+            if word is None or word[0] != expected[0]:
                 return start
             end = word.end()
         return end
@@ -212,7 +213,7 @@ class PromptQuestion:
             fixed_words = self._prompt[start:].rstrip() + "\n"  # A line must end after them.
         fixed_words = _PICTURES.sub("", fixed_words)
         n_words = len(WORD.findall(fixed_words))
-        if not 0 < n_words <= _MOST_WORDS:
+        if not 0 < n_words <= MOST_WORDS:
             return None
         is_short = n_words < _FEWEST_WORDS
         if not following_spans:
@@ -227,7 +228,7 @@ class PromptQuestion:
 
         None for a shorter prompt, and if the line has a text of the row or fewer than 3 words.
         """
-        if len(WORD.findall(self._prompt)) <= _MOST_WORDS:
+        if len(WORD.findall(self._prompt)) <= MOST_WORDS:
             return None
         start = len(self._prompt) - len(self._prompt.lstrip())
         line = self._prompt[start:].partition("\n")[0]

@@ -27,7 +27,8 @@ _LOOK: Final = 160
 _LOOK_RAW: Final = 4 * _LOOK  # the same, with quotations in full length
 
 BLANK_LINE: Final = re.compile(r"\n[^\S\n]*\n")
-_SENTENCE_END = re.compile(r"""[\n?!;\x00]|\.(?=["')\]\s]|\Z)""")
+# Written so that it begins with one set of signs, by which the search passes over all others.
+_SENTENCE_END = re.compile(r"""[\n?!;\x00.](?:(?<!\.)|(?=["')\]\s]|\Z))""")
 
 _QUOTATION = re.compile(
     # "Straight double marks", also where the text is cut off before the closing one
@@ -149,7 +150,7 @@ class Answer:
     # --- quotations ---
 
     def without_quotations(self, prompt_texts: Sequence[str] = ()) -> Answer:
-        """A copy of the answer with `QUOTED` for each sign of quoted sentences in its text.
+        """The answer with `QUOTED` for each sign of quoted sentences in its text.
 
         Quotations of several words are sentences, unless they are the answer: alone, announced, or
         a value of JSON.
@@ -159,12 +160,15 @@ class Answer:
                 marks too.
         """
         spans = []
-        for match in _QUOTATION.finditer(self.text):
-            if not self._may_answer(*match.span()):
-                spans.append(match.span())
+        if '"' in self.text or "'" in self.text:
+            for match in _QUOTATION.finditer(self.text):
+                if not self._may_answer(*match.span()):
+                    spans.append(match.span())
         for text in prompt_texts:
             spans += self._repetitions_of(text)
 
+        if not spans:
+            return self
         pieces = []
         end_of_last = 0
         for start, end in sorted(spans):
@@ -189,8 +193,8 @@ class Answer:
         # Most answers do not have the text, and its pattern takes long to compile. Beyond ASCII,
         # patterns ignore case in their own way.
         if text.isascii() and self.text.isascii():
-            longest_word = max(words, key=len)
-            if longest_word.lower() not in self.text.lower():
+            answer_words = self.text.lower().split()
+            if " ".join(words).lower() not in " ".join(answer_words):
                 return []
         pattern = r"(?<!\w)" + r"\s+".join(map(re.escape, words)) + r"(?: ?[.!?]|(?!\w))"
         return [match.span() for match in re.finditer(pattern, self.text, re.I)]

@@ -184,6 +184,17 @@ _CLOSING_QUOTE: Final = {
 }
 
 
+def may_have_tags(output: str) -> bool:
+    """Whether an output has what a tag begins with; most have nothing of it.
+
+    All that `_CANDIDATE` finds begins with one of four signs, or is "analysis" at the start of the
+    output or "assistantfinal".
+    """
+    if "<" in output or "[" in output or "\u25c1" in output or "\ufffd" in output:
+        return True
+    return output[:2].casefold() == "an" or "assistantfinal" in output.casefold()
+
+
 def find_tags(output: str) -> list[Tag]:
     """The tags of thoughts and answers in an output, in their order.
 

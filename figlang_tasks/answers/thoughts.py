@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from typing import Final, TypeAlias
 
-from figlang_tasks.answers.thought_tags import EXPLAINING, Tag, find_tags
+from figlang_tasks.answers.thought_tags import EXPLAINING, Tag, find_tags, may_have_tags
 
 EXPLAINED: Final = "reasoning"
 """The rule of a reading that is an explanation in a thought (`explanation_in_thought`)."""
@@ -33,6 +33,8 @@ def without_thoughts(output: str) -> str:
     tag alone begins a thought that was cut off: all after it is thought, unless an answer tag ends
     it.
     """
+    if not may_have_tags(output):
+        return output
     characters = ["\n"] * len(output)
     for start, end in _Thoughts(output).outside:
         characters[start:end] = output[start:end]

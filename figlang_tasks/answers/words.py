@@ -62,6 +62,7 @@ CORRECTION: Final = re.compile(
 # --- what announces an answer ---
 
 _NAME_OF_ANSWER = (
+    r"(?=[abcdgijloprsv\u0627\u0909\u043e])"
     r"(?:answer|choice|letter|prediction|label|classification|response|conclusion|verdict|decision|solution"
     r"|selection|pick|(?:best|closest|selected|chosen|correct)"
     r" (?:image|picture|option|one|caption|statement|match|fit)"
@@ -204,6 +205,10 @@ _BETWEEN_COMMAS = r",\s(?:no|without (?:an?y?\s)?|beyond (?:an?y?\s)?)\s?(?:doub
 _AFFIRMING = re.compile(
     "|".join((_BETWEEN_COMMAS, _NO_DOUBT, _NO_WONDER, _NOT_WITHOUT, _NOTHING_LESS)), re.I
 )
+# One of these is in each of the phrases, and in few texts.
+_MAY_AFFIRM = re.compile(
+    r"n(?:o|'t|ever)|without|beyond|hard|little|impossible|difficult|more than", re.I
+)
 # "does not, however, support"
 _ASIDE = re.compile(r"(\b(?:not|never|neither|cannot)|n't),\s[^,.;:]{1,40},(?=\s)", re.I)
 
@@ -214,7 +219,10 @@ def without_affirming(text: str) -> str:
 
     An aside after a denial is left out, too: "does not, however, support" gives "does not support".
     """
-    text = _ASIDE.sub(r"\1", _AFFIRMING.sub(" ", text))
+    if _MAY_AFFIRM.search(text):
+        text = _AFFIRMING.sub(" ", text)
+    if "," in text:
+        text = _ASIDE.sub(r"\1", text)
     return re.sub(r"\s{2,}", " ", text)
 
 

@@ -5,6 +5,7 @@ No command loads the model of a run.
 
 from __future__ import annotations
 
+import gc
 import sys
 from typing import Annotated, Any
 
@@ -98,6 +99,9 @@ def _figlang(
 @interrupts.ending_within_seconds("figlang", "Downloads and cached scores are kept.")
 def main() -> None:
     """Run the command on ``sys.argv``; exit status 0: done, 1: it failed, 2: wrong usage."""
+    # What a command makes of many rows lives to its end. By default Python looks for garbage after
+    # every 700 objects.
+    gc.set_threshold(100_000, 20, 50)
     names_a_command = any(word in VERBS for word in sys.argv)
     if names_a_command:  # A list of the commands logs nothing, and need not import the library.
         _set_up_log()

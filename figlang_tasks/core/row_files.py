@@ -311,14 +311,29 @@ def as_documents(
     return documents
 
 
-def progress(rows: Iterable[_Progressing], description: str) -> Iterable[_Progressing]:
-    """The rows, with a progress bar on a terminal."""
+def progress(
+    rows: Iterable[_Progressing], description: str, count: int | None = None
+) -> Iterable[_Progressing]:
+    """The rows, with a progress bar on a terminal.
+
+    Args:
+        rows: the rows.
+        description: stands before the bar.
+        count: how many there are; None if `rows` tells.
+    """
     from tqdm.auto import tqdm
 
     bar: Iterable[_Progressing] = tqdm(
-        rows, desc=description, unit="picture", disable=None, leave=False
+        rows, desc=description, total=count, unit="picture", disable=None, leave=False
     )
     return bar
+
+
+def rows_of_table(table: datasets.Dataset) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a table, 100 of which are loaded at a time: they may hold pictures."""
+    for batch in table.iter(batch_size=100):
+        for cells in zip(*batch.values(), strict=True):
+            yield dict(zip(batch, cells, strict=True))
 
 
 # --- cells ---

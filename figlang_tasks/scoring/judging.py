@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any, TypeAlias, cast
 
 from figlang_tasks.answers.next_question import texts_of_row, without_next_questions
+from figlang_tasks.answers.wordings import Wordings
 from figlang_tasks.core import notes
 from figlang_tasks.scoring.task import Document, MetricValues, Task
 from figlang_tasks.scoring.task_evaluation import JudgedAnswer
@@ -31,8 +32,7 @@ class AnswerJudge:
         process_results: ``(document, outputs) -> metric values``: that of the task file.
         doc_to_text: gives the prompt of a document.
         shown_texts: gives the texts of a document that its prompt may show.
-        other_wordings: gives the question about a document in other words; None where the
-            benchmark has one wording.
+        other_wordings: the question in other words; None where the benchmark has one wording.
         task_kind: the kind of task that the metrics are of; None if none is ours.
         metrics: the names of the metrics that are ours.
     """
@@ -40,7 +40,7 @@ class AnswerJudge:
     process_results: ProcessResults
     doc_to_text: Callable[[Document], object]
     shown_texts: Callable[[Document], Sequence[str]]
-    other_wordings: Callable[[Document], Sequence[str]] | None
+    other_wordings: Wordings | None
     task_kind: Task | None
     metrics: Sequence[str]
 
@@ -63,11 +63,12 @@ class AnswerJudge:
             task_kind: see the attribute.
             metrics: see the attribute.
         """
+        wordings = _declared(modules, "other_wordings")
         return cls(
             process_results=process_results,
             doc_to_text=doc_to_text,
             shown_texts=_declared(modules, "shown_texts") or texts_of_row,
-            other_wordings=_declared(modules, "other_wordings"),
+            other_wordings=None if wordings is None else wordings(),
             task_kind=task_kind,
             metrics=metrics,
         )

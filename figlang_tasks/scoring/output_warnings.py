@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from figlang_tasks.answers.text import Answer
+from figlang_tasks.answers.output import answer_span
 from figlang_tasks.core.record import Record
 from figlang_tasks.core.text import listing, printable
 from figlang_tasks.scoring.measure import Measure
@@ -60,8 +60,8 @@ def is_thought_alone(output: str | None) -> bool:
     """Whether an output is a thought with no answer after it."""
     if not isinstance(output, str):
         return False
-    answer = Answer.of(output)
-    return answer.has_thought and not answer.text
+    text, start, end = answer_span(output)  # without thoughts
+    return text != output and not text[start:end].strip()
 
 
 class OutputWarning(NamedTuple):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from figlang_tasks.core import score_requests
+from figlang_tasks.core import hub, score_requests
 from figlang_tasks.core.benchmark import parse_request
 from figlang_tasks.core.options import Options
 from figlang_tasks.core.record import Record
@@ -122,7 +122,13 @@ class Task:
 
 def task_of(document: Document) -> Task:
     """The kind of task that a document belongs to, by the request in it."""
-    benchmark, request = parse_request(document["request"])
+    return _task_of_request(document["request"])
+
+
+@hub.cached(maxsize=16)  # It is asked for with each answer.
+def _task_of_request(text: str) -> Task:
+    """The kind of task that a request is for."""
+    benchmark, request = parse_request(text)
     task: Task = benchmark.task_for(request)
     return task
 

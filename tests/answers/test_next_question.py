@@ -175,7 +175,7 @@ def test_an_answer_ends_where_the_model_goes_on(
     question: str, answer: str, continuation: str
 ) -> None:
     prompt, shown_texts = QUESTIONS[question]
-    output = before_next_question(answer + continuation, [prompt], shown_texts)
+    output = before_next_question(answer + continuation, prompt, shown_texts)
     assert (output, whole(output)) == (answer, answer + continuation)
 
 
@@ -185,7 +185,7 @@ def test_the_first_of_several_next_questions_ends_an_answer(
 ) -> None:
     prompt, shown_texts = QUESTIONS[question]
     output = f"{answer}{continuation}\n\nUSER: And this one?\nASSISTANT: Yes.{continuation}"
-    assert before_next_question(output, [prompt], shown_texts) == answer
+    assert before_next_question(output, prompt, shown_texts) == answer
 
 
 UNCUT = [
@@ -253,7 +253,7 @@ UNCUT = [
 @pytest.mark.parametrize(("question", "output"), UNCUT)
 def test_an_answer_does_not_end_at_what_is_no_next_question(question: str, output: str) -> None:
     prompt, shown_texts = QUESTIONS[question]
-    assert before_next_question(output, [prompt], shown_texts) is output
+    assert before_next_question(output, prompt, shown_texts) is output
 
 
 LEADS = (
@@ -268,22 +268,22 @@ LEADS = (
 
 def test_the_own_question_in_each_wording_of_vflute_ends_nothing() -> None:
     claim = "The boss is a shark."
-    wordings = vflute.other_wordings({"claim": claim, "instruction": 2})
+    wordings = vflute.other_wordings().questions(claim)
     assert len(set(wordings)) == 21
     for wording in wordings:
         for lead in LEADS:
             output = f"{lead}{wording}\n\nHe bites.\nLABEL: entailment"
-            assert before_next_question(output, [wording], shown_texts=[claim]) is output
+            assert before_next_question(output, wording, shown_texts=[claim]) is output
 
 
 def test_the_question_of_another_row_in_each_wording_of_vflute_ends_an_answer() -> None:
     claim = "The boss is a shark."
-    prompts = [VFLUTE, *vflute.other_wordings({"claim": claim, "instruction": 2})]
-    next_questions = vflute.other_wordings({"claim": "A cat sleeps on the roof."})
-    assert len(next_questions) == len(prompts) - 1
+    wordings = vflute.other_wordings()
+    next_questions = wordings.questions("A cat sleeps on the roof.")
+    assert len(next_questions) == 21
     for next_question in next_questions:
         output = f"LABEL: entailment\n{next_question}"
-        assert before_next_question(output, prompts, [claim]) == "LABEL: entailment"
+        assert before_next_question(output, VFLUTE, [claim], wordings) == "LABEL: entailment"
 
 
 def test_a_copy_has_all_of_an_output() -> None:

@@ -82,7 +82,7 @@ def text_makers() -> dict[str, Callable[[str], str]]:
     return {
         "answers.next question": partial(
             before_next_question,
-            prompts=['Does the image entail the claim "a b"?'],
+            prompt='Does the image entail the claim "a b"?',
             shown_texts=("a b",),
         ),
         "vflute.scene graph talk": vflute.rewrite_scene_graph_talk,

@@ -233,9 +233,13 @@ def _check_rows(
 
     reads_pictures = check_images or with_families
     columns = [*TEXT_COLUMNS, "image"] if reads_pictures else [*TEXT_COLUMNS]
-    rows = row_files.progress(table.select_columns(columns), f"{dataset}/{split}")
+    cells_of_rows = row_files.progress(
+        row_files.rows_of_table(table.select_columns(columns)),
+        f"{dataset}/{split}",
+        count=len(table),
+    )
     # `validate_rows` takes a row after its location, and hands both to `check` in the other order.
-    located_rows = zip(table["location"][:], rows, strict=True)
+    located_rows = zip(table["location"][:], cells_of_rows, strict=True)
     return row_files.validate_rows(located_rows, check)
 
 

@@ -44,6 +44,7 @@ from loguru import logger
 from PIL import Image
 
 from figlang_tasks.answers.next_question import before_next_question
+from figlang_tasks.answers.wordings import Wordings
 from figlang_tasks.benchmarks.vflute import measures, rows
 from figlang_tasks.benchmarks.vflute.judging import record, record_of_label
 from figlang_tasks.benchmarks.vflute.options import Options, names_instructions, preflight
@@ -104,7 +105,7 @@ def question(doc: Document, options: Options) -> str:
     return text
 
 
-@hub.cached(maxsize=32)  # Each answer is compared with the row's question in all wordings.
+@hub.cached(maxsize=32)
 def _instruction_around_claim(instruction: int) -> tuple[str, str]:
     """The text of an instruction before and after the claim."""
     mark = "\0"  # is in no instruction
@@ -272,11 +273,12 @@ def scene_graph_process_results(doc: Document, results: Sequence[str]) -> Metric
         # No answer is "" in all tasks, with the status "empty": in a record of that status the
         # judge then says where a server refused. None would be "missing".
         return task.values(doc, record(doc, output="", scene_graph=True))
-    # The row's own question comes first, since only the first wording is looked for where an output
-    # begins with a repetition of its question. A run with the option `instruction` asked another
-    # one, and options are not at hand here.
-    wordings = [question(doc, Options()), *other_wordings(doc)]
-    answer = before_next_question(stages["answer"], wordings, shown_texts(doc))
+    # A run with the option `instruction` asked another question than the row's own, and options are
+    # not at hand here.
+    row_question = question(doc, Options())
+    answer = before_next_question(
+        stages["answer"], row_question, shown_texts(doc), other_wordings()
+    )
     return task.values(doc, record(doc, answer, scene_graph=True))
 
 
@@ -292,18 +294,17 @@ def shown_texts(doc: Document) -> list[str]:
     return [doc["claim"]]
 
 
-def other_wordings(doc: Document) -> list[str]:
-    """The row's question with each of the 21 instructions, its own among them.
+@hub.cached(maxsize=1)
+def other_wordings() -> Wordings:
+    """The question with each of the 21 instructions, that of the row among them.
 
     A model that invents a next question may use the instruction of an exemplar. All of these ask
     for an explanation, also where the task asks for the label alone: such a question is recognised
     by the words before its claim and by the claim, which are the same in both.
     `figlang_tasks.scoring.judging.AnswerJudge` finds this function by its name.
     """
-    wordings: list[str] = []
-    for number in rows.INSTRUCTION_NUMBERS:
-        wordings.append(question(doc, Options(instruction=number)))
-    return wordings
+    frames = [_instruction_around_claim(number) for number in rows.INSTRUCTION_NUMBERS]
+    return Wordings(tuple(frames))
 
 
 def chance_answers(doc: Document) -> tuple[dict[str, str], str]:

@@ -84,6 +84,8 @@ def _target_function(
     if file.task in files("lmms_eval") or file.task == task_file.name:
         return target_of
     saved_targets = {prediction.target for prediction in file.predictions} - {None}
+    if not saved_targets:
+        return None
     forms: list[Callable[[Document], object]] = [target_of, lambda document: document.get("label")]
     for form in forms:
         if saved_targets & {str(form(document)) for document in task_file.documents}:

@@ -140,7 +140,7 @@ def _task_run(
     return TaskRun(
         task=task_file.name,
         path=Path(f"{_date()}_samples_{task_file.name}.jsonl"),
-        sha256=hashlib.sha256(samples_content(samples)).hexdigest(),
+        sha256="",  # known once there are scores
         kind=task_file.kind,
         request=task_file.request,
         data=task_file.data_id,
