@@ -190,9 +190,10 @@ class Measure:
         of its scopes. A mean of numbers of records is the same over repeats as over all records,
         which are therefore not split by repeat.
         """
-        repeats = by_repeat(records)
-        if len(repeats) > 1 and self.value_of_record is None:
-            return repeats
+        if self.value_of_record is None:
+            repeats = by_repeat(records)
+            if len(repeats) > 1:
+                return repeats
         if self.scopes is not None and self.scopes.averaged:
             return list(self.scopes.split(records).values())
         return [list(records)]
