@@ -7,7 +7,8 @@ V-FLUTE's form. Of four rows to a picture, which depend on each other, the tests
 as many units as of one. ``--folder`` keeps the runs; the next call does not make them again.
 
 Each command runs in a process of its own: processor time, and its largest memory. The ratios are
-those of all rows to a tenth of them: 10 is linear growth. `--others` adds commands that show runs.
+those of all rows to a tenth of them: 10 is linear growth, and less where a part of the cost does
+not grow. ``--others`` adds commands that show runs.
 """
 
 from __future__ import annotations
@@ -140,6 +141,7 @@ def table_of_costs(few_rows: Path, all_rows: Path, commands: dict[str, list[str]
     for title, arguments in commands.items():
         few = cost_of(arguments, few_rows)
         cost = cost_of(arguments, all_rows)
+        print(f"{title}: {cost.seconds:.1f} CPU s", file=sys.stderr)  # each may take minutes
         lines.append(
             [
                 title,

@@ -7,7 +7,7 @@ has NaN, its cause is in the log, and our ``lmms_eval`` command ends with status
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -85,14 +85,14 @@ class Measures:
             values[measure.name] = measure.number_of(record)
         return values
 
-    def count_rows(self, records: Sequence[Record]) -> int:
+    def count_rows(self, records: Collection[Record]) -> int:
         """The number of the benchmark's rows that records cover.
 
         Rotations, pictures and repeats of a row count once. A ranking that lacks pictures because
         of a limit does not count, as measures leave it out too.
         """
-        if all(record.get("images") is None for record in records):
-            return len(set(map(self.row_of, records)))  # Rows that are no rankings are whole.
+        if not any("images" in record for record in records):
+            return len(set(map(self.row_of, records)))
         # By row and id of the record, the number of pictures in the row. A ranking of 3 pictures
         # has a record for each: {row: {id 1: 3, id 2: 3, id 3: 3}}. Other records have None.
         pictures_by_row: dict[str, dict[str, int | None]] = {}
