@@ -85,8 +85,15 @@ def cost_of(arguments: Sequence[str], folder: Path) -> Cost:
 # --- the runs ---
 
 
-def make_runs(folder: Path, rows: int, rows_per_picture: int) -> None:
-    """Score labels for rows of a user's own into the folders of the runs that are not there yet."""
+def make_runs(parent: Path, rows: int, rows_per_picture: int) -> Path:
+    """Score labels for rows of a user's own, unless the runs are there; return their folder.
+
+    Args:
+        parent: where the folder is made.
+        rows: how many; each has a label in each run.
+        rows_per_picture: rows of one picture depend on each other.
+    """
+    folder = parent / f"{rows}_rows_{rows_per_picture}_per_picture"
     if not (folder / "data").exists():
         write_rows(folder / "data" / "V-FLUTE", rows, rows_per_picture)
     for seed, (name, right_share) in enumerate(RIGHT_SHARES.items()):
@@ -94,6 +101,7 @@ def make_runs(folder: Path, rows: int, rows_per_picture: int) -> None:
             write_labels(folder / f"{name}.csv", rows, right_share, seed)
             arguments = ["score", f"{name}.csv", "--task", "vflute", "--scorer", "off", "-o", name]
             cost_of(arguments, folder)
+    return folder
 
 
 def write_rows(folder: Path, rows: int, rows_per_picture: int) -> None:
@@ -170,12 +178,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary_folder:
         folder: Path = (options.folder or Path(temporary_folder)).absolute()
         for rows_per_picture in options.per_picture:
-            folders: list[Path] = []
-            for rows in (options.rows // 10, options.rows):
-                folders.append(folder / f"{rows}_rows_{rows_per_picture}_per_picture")
-                make_runs(folders[-1], rows, rows_per_picture)
+            few_rows = make_runs(folder, options.rows // 10, rows_per_picture)
+            all_rows = make_runs(folder, options.rows, rows_per_picture)
             title = f"{options.rows:,} rows, {rows_per_picture} to a picture"
-            print(f"\n{title}\n\n{table_of_costs(*folders, commands)}")
+            print(f"\n{title}\n\n{table_of_costs(few_rows, all_rows, commands)}")
 
 
 if __name__ == "__main__":
