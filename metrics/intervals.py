@@ -29,7 +29,7 @@ import numpy.typing as npt
 
 from .array_types import Floats
 from .formula_intervals import Interval, of_mean, of_two_classes, share, t_quantile
-from .resampling import unit_weights, weighted_sums
+from .resampling import RowSums, draw_units
 from .units import sums_by_unit
 
 __all__ = [
@@ -170,8 +170,10 @@ def _resampled_values(
     """The statistic of each resample of the units, [resamples]; not finite where undefined."""
     sorted_rows = unit_rows[np.lexsort(unit_rows.T)]  # so that the order given does not matter
     rng = np.random.default_rng(DEFAULT_SEED)
+    row_sums = RowSums([sorted_rows])
     blocks: list[Floats] = []
     with np.errstate(divide="ignore", invalid="ignore"):
-        for weights in unit_weights(len(sorted_rows), resamples, rng):
-            blocks.append(value(weighted_sums(weights, sorted_rows)))
+        for drawn_units in draw_units(len(sorted_rows), resamples, rng):
+            [sums] = row_sums.of_draws(drawn_units)
+            blocks.append(value(sums))
     return np.concatenate(blocks)

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from .array_types import Bits
 from .intervals import error_of_resamples, interval_of_resamples
 from .pairs import ROUNDING, Comparison, RunMetric, bootstrap_p
 from .power import TOO_FEW, smallest_difference
-from .resampling import block_sizes, weighted_sums
+from .resampling import RowSums, block_sizes
 from .statistic import Floats, Statistic
 
 
@@ -111,15 +112,12 @@ def count_extreme_swaps(
         rng: where the swaps come from.
     """
     units = len(next(iter(statistics.values())).units)
+    row_sums = RowSums([statistic.rows for statistic in statistics.values()])
     counts = [0] * len(tests)
     for size in block_sizes(resamples, units):
-        is_swapped = _random_bits(size, units, rng)
-        is_kept = 1 - is_swapped
-        swapped_sums: dict[RunMetric, Floats] = {}
-        kept_sums: dict[RunMetric, Floats] = {}
-        for run_metric, statistic in statistics.items():
-            swapped_sums[run_metric] = weighted_sums(is_swapped, statistic.rows)
-            kept_sums[run_metric] = weighted_sums(is_kept, statistic.rows)
+        sums_of_kept, sums_of_swapped = row_sums.of_swaps(_random_bits(size, units, rng))
+        kept_sums = dict(zip(statistics, sums_of_kept, strict=True))
+        swapped_sums = dict(zip(statistics, sums_of_swapped, strict=True))
         for index, test in enumerate(tests):
             baseline_sums = kept_sums[test.baseline] + swapped_sums[test.candidate]
             candidate_sums = kept_sums[test.candidate] + swapped_sums[test.baseline]
@@ -132,10 +130,10 @@ def count_extreme_swaps(
     return counts
 
 
-def _random_bits(rows: int, columns: int, rng: np.random.Generator) -> Floats:
-    """Zeros and ones with probability 1/2 each, float64 [rows, columns]."""
+def _random_bits(rows: int, columns: int, rng: np.random.Generator) -> Bits:
+    """Zeros and ones with probability 1/2 each, [rows, columns]."""
     words_per_row = -(-columns // 64)  # rounded up
     words = rng.integers(0, 1 << 64, size=(rows, words_per_row), dtype=np.uint64)
     # Little-endian on every machine, so that the same seed gives the same bits.
     words_as_bytes = words.astype("<u8").view(np.uint8)
-    return np.unpackbits(words_as_bytes, axis=1, count=columns).astype(np.float64)
+    return np.unpackbits(words_as_bytes, axis=1, count=columns)

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from .resampling import unit_weights, weighted_sums
+from .resampling import RowSums, draw_units
 from .statistic import Floats, Statistic
 
 Pair: TypeAlias = tuple[int, int]
@@ -152,9 +152,12 @@ def bootstrap_values(
     """
     units = _number_of_units(statistics.values())
     blocks: dict[RunMetric, list[Floats]] = {run_metric: [] for run_metric in statistics}
-    for weights in unit_weights(units, resamples, rng):
-        for run_metric, statistic in statistics.items():
-            sums = weighted_sums(weights, statistic.rows)
+    row_sums = RowSums([statistic.rows for statistic in statistics.values()])
+    for drawn_units in draw_units(units, resamples, rng):
+        sums_of_statistics = row_sums.of_draws(drawn_units)
+        for (run_metric, statistic), sums in zip(
+            statistics.items(), sums_of_statistics, strict=True
+        ):
             blocks[run_metric].append(statistic.value_of(sums))
     return {run_metric: np.concatenate(values) for run_metric, values in blocks.items()}
 

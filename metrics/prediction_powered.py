@@ -25,7 +25,7 @@ from .array_types import Floats
 from .draw import Bools, Draw
 from .formula_intervals import Interval, t_quantile, wilson
 from .intervals import DEFAULT_SEED, RESAMPLES, interval_of_resamples
-from .resampling import unit_weights, weighted_sums
+from .resampling import RowSums, draw_units
 
 
 class Powered(NamedTuple):
@@ -313,9 +313,11 @@ def _resampled_sums(draw: Draw, rows: Floats, resamples: int) -> Floats:
         unit_rows = np.zeros((unit_of_row.max() + 1, rows.shape[1]))
         np.add.at(unit_rows, unit_of_row, rows[is_in_stratum])
         start = 0
-        for weights in unit_weights(len(unit_rows), resamples, rng):
-            sums[start : start + len(weights)] += weighted_sums(weights, unit_rows)
-            start += len(weights)
+        row_sums = RowSums([unit_rows])
+        for drawn_units in draw_units(len(unit_rows), resamples, rng):
+            [block_sums] = row_sums.of_draws(drawn_units)
+            sums[start : start + len(block_sums)] += block_sums
+            start += len(block_sums)
     return sums
 
 

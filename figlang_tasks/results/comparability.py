@@ -162,6 +162,8 @@ def check_comparable(
 
 def _warn_of_copies(task: str, name: str, repeats: Sequence[TaskRun]) -> None:
     """Warn if two repeats have the same answers in all rows."""
+    if len(repeats) == 1:
+        return
     distinct_answers: set[str] = set()
     for run in repeats:
         answers = [outputs(sample) for sample in run.samples]

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from figlang_tasks.core.text import listing
 from figlang_tasks.metrics.significance import Statistic
 from figlang_tasks.results.comparability import ComparisonError, RunsByName
-from figlang_tasks.results.measures import MetricScope, statistics_by_metric_scope
+from figlang_tasks.results.measures import MetricScope
 from figlang_tasks.results.task_run import TaskRun
-from figlang_tasks.scoring import Measure, Record
+from figlang_tasks.scoring import OVERALL, Measure, Record
 from figlang_tasks.scoring.records import REPEAT, by_repeat
 
 MOST_ANSWERS = 1000
@@ -77,29 +77,34 @@ def _statistics_by_name(
     Copies change no value, since each is a mean over answers. A metric that the run has no
     statistic of (METEOR, FID) is left out.
     """
-    statistics = run.statistics
-    if copies > 1:
-        statistics = _statistics_of_copies(run, copies, metric_scopes)
-    statistics_by_name: dict[str, Statistic] = {}
-    for metric_scope in metric_scopes:
-        if metric_scope in statistics:
-            statistics_by_name[metric_scope.name] = statistics[metric_scope]
-    return statistics_by_name
+    records = run.records if copies == 1 else _copy_records(run.records, copies)
+    scopes_by_metric: dict[str, list[str]] = {}
+    for metric, scope in metric_scopes:
+        scopes_by_metric.setdefault(metric, []).append(scope)
 
-
-def _statistics_of_copies(
-    run: TaskRun, copies: int, metric_scopes: Sequence[MetricScope]
-) -> dict[MetricScope, Statistic]:
-    """The statistics of a run, recomputed from `copies` copies of each record.
-
-    They are of all scopes of the metrics, also of those that `metric_scopes` does not have.
-    """
-    measures: list[Measure] = []
-    for metric in dict.fromkeys(metric_scope.metric for metric_scope in metric_scopes):
+    statistics: dict[MetricScope, Statistic] = {}
+    for metric, scopes in scopes_by_metric.items():
         measure = run.measures.by_name.get(metric)
-        if measure is not None:  # else only the other task has it, in a comparison across tasks
-            measures.append(measure)
-    return statistics_by_metric_scope(measures, _copy_records(run.records, copies))
+        if measure is None:  # only the other task has it, in a comparison across tasks
+            continue
+        with run.reporting_damage():
+            for scope, statistic in _statistics_by_scope(measure, records, scopes).items():
+                statistics[MetricScope(metric, scope)] = statistic
+    return {
+        metric_scope.name: statistics[metric_scope]
+        for metric_scope in metric_scopes
+        if metric_scope in statistics
+    }
+
+
+def _statistics_by_scope(
+    measure: Measure, records: Sequence[Record], scopes: Sequence[str]
+) -> dict[str, Statistic]:
+    """The statistics of a measure by scope: those of some scopes at least."""
+    if list(scopes) != [OVERALL]:
+        return measure.statistics_by_scope(records)
+    statistic = measure.overall_statistic(records)
+    return {} if statistic is None else {OVERALL: statistic}
 
 
 def _copy_records(records: Sequence[Record], copies: int) -> list[Record]:

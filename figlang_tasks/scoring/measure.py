@@ -190,9 +190,10 @@ class Measure:
         of its scopes. A mean of numbers of records is the same over repeats as over all records,
         which are therefore not split by repeat.
         """
-        repeats = by_repeat(records)
-        if len(repeats) > 1 and self.value_of_record is None:
-            return repeats
+        if self.value_of_record is None:
+            repeats = by_repeat(records)
+            if len(repeats) > 1:
+                return repeats
         if self.scopes is not None and self.scopes.averaged:
             return list(self.scopes.split(records).values())
         return [list(records)]
@@ -249,7 +250,7 @@ class Measure:
             ValueError: a number of a share, which has Wilson's interval, is neither 0 nor 1.
         """
         numbers = [value_of_record(record) for record in records]
-        if self.interval is WILSON:
+        if self.interval is WILSON and not {0, 1}.issuperset(numbers):
             for record, number in zip(records, numbers, strict=True):
                 if number not in (0, 1):
                     raise ValueError(

@@ -44,15 +44,23 @@ class Scopes(NamedTuple):
         records_by_scope: dict[str, list[Record]] = {name: [] for name in self.names}
         for record in records:
             for scope in self.scopes_of(record):
-                # A scope may come from a field of a damaged record. No results file could hold a
-                # lone surrogate, for which UTF-8 has no bytes.
-                if not isinstance(scope, str) or LONE_SURROGATE.search(scope):
-                    raise ValueError(
-                        f"row {record['id']} counts in the scope {scope!r:.80}, which must be a"
-                        " text"
-                    )
-                records_by_scope.setdefault(scope, []).append(self.record_in(record, scope))
+                if not isinstance(scope, str) or scope not in records_by_scope:
+                    _check_scope(scope, record)
+                    records_by_scope[scope] = []
+                records_by_scope[scope].append(self.record_in(record, scope))
         return {scope: members for scope, members in records_by_scope.items() if members}
+
+
+def _check_scope(scope: object, record: Record) -> None:
+    """Raise a `ValueError` unless a scope is a text that can be written.
+
+    It may come from a field of a damaged record.
+    """
+    # No results file could hold a lone surrogate, for which UTF-8 has no bytes.
+    if not isinstance(scope, str) or LONE_SURROGATE.search(scope):
+        raise ValueError(
+            f"row {record['id']} counts in the scope {scope!r:.80}, which must be a text"
+        )
 
 
 def by_field(field: str, names: Sequence[str]) -> Scopes:
