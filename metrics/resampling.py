@@ -132,7 +132,7 @@ class _DistinctRows:
 
     Attributes:
         of_units: the number of each unit's row among the distinct ones, [units].
-        are_too_many: whether sums of weighted units are faster.
+        are_too_many: whether sums of weighted units may be faster.
     """
 
     def __init__(self, table: Floats) -> None:
@@ -142,6 +142,7 @@ class _DistinctRows:
         # numpy 2.0 alone gives the inverse another shape. In few bytes it stays in the cache.
         number_type = np.min_scalar_type(2 * len(rows))
         self.of_units = row_of_unit.reshape(-1).astype(number_type)
+        # Draws are faster to count with two units to a row already, swaps only with several.
         self.are_too_many = 8 * len(rows) > len(table)
 
     def sums(self, taken_rows: Integers) -> Floats:
@@ -168,8 +169,9 @@ class _DistinctRows:
 
 def _has_exact_sums(table: Floats) -> bool:
     """Whether all numbers are whole, and any resample of the rows has an exact sum."""
-    largest_sum = np.abs(table).max() * len(table)
-    return bool(largest_sum < 2**53 and np.all(table == np.rint(table)))
+    largest = np.abs(table).max()
+    # Not `largest * len(table) < 2**53`, which may overflow.
+    return bool(largest < 2**53 / len(table) and np.all(table == np.rint(table)))
 
 
 def _count_in_lines(numbers: Integers, limit: int) -> Floats:

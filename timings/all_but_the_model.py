@@ -32,8 +32,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import drawn_data
-from score_predictions import VFLUTE_ROWS, Cost, cost_of
+from processes import Cost, cost_of
 from stages import HEADING
+from user_rows import VFLUTE_ROWS
 
 from figlang_tasks.core.text import markdown_table
 

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from PIL import Image
-from score_predictions import LABELS, ROW_COLUMNS, VFLUTE_ROWS
+from user_rows import LABELS, VFLUTE_ROWS, write_rows
 
 from figlang_tasks.benchmarks.irfl.counts import ROWS as IRFL_ROWS
 from figlang_tasks.benchmarks.nycc.counts import TEST as NYCC_ROWS
@@ -94,13 +94,7 @@ def drawings(megapixels: Sequence[float], noise: float, mode: str = "RGB") -> li
 
 def write_single_row(folder: Path, _: Path | None = None) -> None:
     """V-FLUTE as a single row of the user, with a tiny picture."""
-    release = folder / "V-FLUTE"
-    release.mkdir(parents=True)
-    Image.new("RGB", (8, 8)).save(release / "0.png")
-    with (release / "test.csv").open("w", encoding="utf-8", newline="") as stream:
-        rows = csv.writer(stream)
-        rows.writerow(ROW_COLUMNS)
-        rows.writerow([0, "0.png", "The kettle is a lantern.", LABELS[0], "It shines.", "muse", ""])
+    write_rows(folder / "V-FLUTE", ["The kettle is a lantern."])
 
 
 def write_vflute(folder: Path, _: Path | None) -> None:

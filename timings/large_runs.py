@@ -17,22 +17,16 @@ import argparse
 import csv
 import os
 import platform
-import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
-from PIL import Image
+from processes import FIGLANG, cost_of
+from user_rows import made_up_claims, right_label, row_id, write_rows
 
 from figlang_tasks.core.text import markdown_table
 
-FIGLANG = "from figlang_tasks.cli.figlang import main; main()"
-LABELS = ("entailment", "contradiction")
-ROW_COLUMNS = ("id", "image", "claim", "label", "explanation", "source_dataset", "phenomenon")
-"""The columns of user rows in V-FLUTE's form."""
 RIGHT_SHARES = {"base": 0.70, "tuned": 0.72, "small": 0.60}
 """The share of right labels of each run, by its name."""
 COMMANDS = {
@@ -47,39 +41,6 @@ OTHER_COMMANDS = {
     "runs, 3 runs": ["runs", "."],
     "leaderboard, 3 runs": ["leaderboard", ".", "-o", "site"],
 }
-MEBIBYTE = 1 << 20
-
-
-class Cost(NamedTuple):
-    """The cost of a process.
-
-    Attributes:
-        seconds: of processor time.
-        largest_memory: in MiB.
-    """
-
-    seconds: float
-    largest_memory: float
-
-
-def cost_of(arguments: Sequence[str], folder: Path) -> Cost:
-    """Run a command of figlang in a folder, which must succeed, and return its cost."""
-    environment = {
-        **os.environ,
-        "FIGLANG_DATA_DIR": str(folder / "data"),
-        "FIGLANG_CACHE": str(folder / "cache"),
-        "HF_HUB_OFFLINE": "1",
-        "OMP_NUM_THREADS": "1",
-    }
-    command = [sys.executable, "-c", FIGLANG, *arguments]
-    with (folder / "log.txt").open("wb") as log:
-        process = subprocess.Popen(command, env=environment, cwd=folder, stdout=log, stderr=log)
-        # Of this child alone, where `getrusage` has the largest memory of all children.
-        _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise RuntimeError(f"status {process.returncode}: {(folder / 'log.txt').read_text()}")
-    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024 / MEBIBYTE)
 
 
 # --- the runs ---
@@ -95,32 +56,13 @@ def make_runs(parent: Path, rows: int, rows_per_picture: int) -> Path:
     """
     folder = parent / f"{rows}_rows_{rows_per_picture}_per_picture"
     if not (folder / "data").exists():
-        write_rows(folder / "data" / "V-FLUTE", rows, rows_per_picture)
+        write_rows(folder / "data" / "V-FLUTE", made_up_claims(rows), rows_per_picture)
     for seed, (name, right_share) in enumerate(RIGHT_SHARES.items()):
         if not (folder / name).exists():
             write_labels(folder / f"{name}.csv", rows, right_share, seed)
             arguments = ["score", f"{name}.csv", "--task", "vflute", "--scorer", "off", "-o", name]
-            cost_of(arguments, folder)
+            cost_of(FIGLANG, arguments, folder)
     return folder
-
-
-def write_rows(folder: Path, rows: int, rows_per_picture: int) -> None:
-    """Write rows in V-FLUTE's form, and a tiny picture for every few of them."""
-    (folder / "images").mkdir(parents=True)
-    for number in range(0, rows, rows_per_picture):
-        colour = (number % 256, number // 256 % 256, number // 65536)
-        Image.new("RGB", (8, 8), colour).save(folder / "images" / f"{number}.png")
-    with (folder / "test.csv").open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(ROW_COLUMNS)
-        for number in range(rows):
-            picture = f"images/{number - number % rows_per_picture}.png"
-            claim = f"Number {number} spilled the beans."
-            explanation = f"The picture shows the secret that {number} told."
-            label = LABELS[number % 2]
-            writer.writerow(
-                [f"row-{number}", picture, claim, label, explanation, "muse", "sarcasm"]
-            )
 
 
 def write_labels(path: Path, rows: int, right_share: float, seed: int) -> None:
@@ -130,9 +72,11 @@ def write_labels(path: Path, rows: int, right_share: float, seed: int) -> None:
         writer = csv.writer(stream)
         writer.writerow(["id", "label", "explanation"])
         for number in range(rows):
-            label = LABELS[number % 2] if is_right[number] else LABELS[(number + 1) % 2]
+            label = right_label(number)
+            if not is_right[number]:
+                label = right_label(number + 1)
             explanation = f"Whoever spills beans tells a secret, and so does {number}."
-            writer.writerow([f"row-{number}", label, explanation])
+            writer.writerow([row_id(number), label, explanation])
 
 
 # --- the costs ---
@@ -147,8 +91,8 @@ def table_of_costs(few_rows: Path, all_rows: Path, commands: dict[str, list[str]
     """
     lines = [["", "CPU s", "ratio", "largest memory, MiB", "ratio"]]
     for title, arguments in commands.items():
-        few = cost_of(arguments, few_rows)
-        cost = cost_of(arguments, all_rows)
+        few = cost_of(FIGLANG, arguments, few_rows)
+        cost = cost_of(FIGLANG, arguments, all_rows)
         print(f"{title}: {cost.seconds:.1f} CPU s", file=sys.stderr)  # each may take minutes
         lines.append(
             [

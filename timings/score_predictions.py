@@ -19,84 +19,33 @@ import csv
 import json
 import os
 import platform
-import subprocess
-import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
-from PIL import Image
+from processes import FIGLANG, Cost, cost_of
+from user_rows import LABELS, VFLUTE_ROWS, made_up_claims, row_id, write_rows
 
 from figlang_tasks.core.text import markdown_table
 
-VFLUTE_ROWS = 723
 IMPORTS_ALONE = "import datasets, scipy.stats"
-FIGLANG = "from figlang_tasks.cli.figlang import main; main()"
-LABELS = ("entailment", "contradiction")
-ROW_COLUMNS = ("id", "image", "claim", "label", "explanation", "source_dataset", "phenomenon")
-"""The columns of user rows in V-FLUTE's form."""
-MEBIBYTE = 1 << 20
-
-
-class Cost(NamedTuple):
-    """The cost of a process.
-
-    Attributes:
-        seconds: of processor time.
-        largest_memory: in MiB.
-    """
-
-    seconds: float
-    largest_memory: float
-
-
-def cost_of(code: str, arguments: Sequence[str], folder: Path) -> Cost:
-    """Run code in a Python process, which must succeed, and return its cost."""
-    environment = {
-        **os.environ,
-        "FIGLANG_DATA_DIR": str(folder / "data"),
-        "FIGLANG_CACHE": str(folder / "cache"),
-        "HF_HUB_OFFLINE": "1",
-        "OMP_NUM_THREADS": "1",
-    }
-    command = [sys.executable, "-c", code, *arguments]
-    with (folder / "log.txt").open("wb") as log:
-        process = subprocess.Popen(command, env=environment, cwd=folder, stdout=log, stderr=log)
-        # Of this child alone, where `getrusage` has the largest memory of all children.
-        _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise RuntimeError(f"status {process.returncode}: {(folder / 'log.txt').read_text()}")
-    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024 / MEBIBYTE)
 
 
 # --- 723 labels ---
 
 
-def write_vflute_rows(folder: Path, claims_file: Path | None) -> None:
+def write_labels(folder: Path, claims_file: Path | None) -> None:
     """Write a user's own rows in the place of V-FLUTE's, and ``labels.csv`` with a label each."""
-    claims = [f"Kettle number {number} is a lantern." for number in range(VFLUTE_ROWS)]
+    claims = made_up_claims(VFLUTE_ROWS)
     if claims_file is not None:
         with claims_file.open(encoding="utf-8", newline="") as stream:
             claims = [row["claim"] for row in csv.DictReader(stream)]
-    data_folder = folder / "data" / "V-FLUTE"
-    (data_folder / "images").mkdir(parents=True)
-    with (
-        (data_folder / "test.csv").open("w", encoding="utf-8", newline="") as rows_file,
-        (folder / "labels.csv").open("w", encoding="utf-8", newline="") as labels_file,
-    ):
-        rows, labels = csv.writer(rows_file), csv.writer(labels_file)
-        rows.writerow(ROW_COLUMNS)
+    write_rows(folder / "data" / "V-FLUTE", claims)
+    with (folder / "labels.csv").open("w", encoding="utf-8", newline="") as stream:
+        labels = csv.writer(stream)
         labels.writerow(["id", "label"])
-        for number, claim in enumerate(claims):
-            picture = f"images/{number}.png"
-            colour = (number % 256, number // 256, 0)
-            Image.new("RGB", (8, 8), colour).save(data_folder / picture)
-            label = LABELS[number % 2]
-            explanation = f"The picture shows {number}."
-            rows.writerow([f"row-{number}", picture, claim, label, explanation, "muse", "sarcasm"])
-            labels.writerow([f"row-{number}", LABELS[number % 3 % 2]])
+        for number in range(len(claims)):
+            labels.writerow([row_id(number), LABELS[number % 3 % 2]])
 
 
 def labels_table(folder: Path, repeats: int) -> str:
@@ -150,32 +99,21 @@ def answer_in_words(number: int) -> str:
     return json.dumps({"explanation": explanation, "label": label})
 
 
-def write_many_rows(folder: Path, count: int) -> None:
+def write_answers(folder: Path, count: int) -> None:
     """Write a user's own rows in V-FLUTE's form, all with one picture, and ``answers.csv``."""
-    data_folder = folder / "data" / "V-FLUTE"
-    data_folder.mkdir(parents=True)
-    Image.new("RGB", (8, 8)).save(data_folder / "picture.png")
-    with (
-        (data_folder / "test.csv").open("w", encoding="utf-8", newline="") as rows_file,
-        (folder / "answers.csv").open("w", encoding="utf-8", newline="") as answers_file,
-    ):
-        rows, answers = csv.writer(rows_file), csv.writer(answers_file)
-        rows.writerow(ROW_COLUMNS)
+    write_rows(folder / "data" / "V-FLUTE", made_up_claims(count), rows_per_picture=count)
+    with (folder / "answers.csv").open("w", encoding="utf-8", newline="") as stream:
+        answers = csv.writer(stream)
         answers.writerow(["id", "output"])
         for number in range(count):
-            claim = f"Number {number} spilled the beans."
-            explanation = f"The picture shows the secret that {number} told."
-            rows.writerow(
-                [number, "picture.png", claim, LABELS[number % 2], explanation, "muse", "sarcasm"]
-            )
-            answers.writerow([number, answer_in_words(number)])
+            answers.writerow([row_id(number), answer_in_words(number)])
 
 
 def cost_of_many_rows(count: int) -> Cost:
     """The cost of scoring answers in words to as many rows, without explanation scores."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        write_many_rows(folder, count)
+        write_answers(folder, count)
         arguments = ["score", "answers.csv", "--task", "vflute", "-o", "many", "--scorer", "off"]
         return cost_of(FIGLANG, arguments, folder)
 
@@ -217,7 +155,7 @@ def main() -> None:
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}\n")
     if options.repeats:
         with tempfile.TemporaryDirectory() as folder:
-            write_vflute_rows(Path(folder), options.claims)
+            write_labels(Path(folder), options.claims)
             print(labels_table(Path(folder), options.repeats))
     if options.rows:
         print(f"\n{many_rows_table(options.rows)}")

@@ -20,19 +20,19 @@ Mark: TypeAlias = Literal["tick", "x", "cross", "empty"]
 """
 
 _SPACE = r"[^\S\n]{0,3}[:;-]?[^\S\n]{0,3}"  # ";" stands for the line between columns of a table
+# Signs that are a mark without brackets
+_TICKS = "\u2611\u2705\u2713\u2714\u25cf\u25c9\U0001f5f9"
+_X = "\u2612"
+_CROSSES = "\u2717\u2718\u274c\u2716\u274e"
+_EMPTY_BOXES = "\u2610\u25cb\u25ef\u2b1c\u25a1"
 _MARK = (
-    r"(?:(?P<tick>[\[(]\s?[\u2713\u2714\u2705\u2611\u2022\u25cf]\s?[\])]|[\u2611\u2705\u2713\u2714\u25cf\u25c9\U0001f5f9])"
-    r"|(?P<x>[\[(]\s?[xXvV]\s?[\])]|\u2612)"
-    r"|(?P<cross>[\[(]\s?[\u2717\u2718\u274c]\s?[\])]|[\u2717\u2718\u274c\u2716\u274e])"
-    r"|(?P<empty>\[\s{0,3}\]|\(\s{0,3}\)|[\u2610\u25cb\u25ef\u2b1c\u25a1]))"
+    rf"(?:(?P<tick>[\[(]\s?[\u2713\u2714\u2705\u2611\u2022\u25cf]\s?[\])]|[{_TICKS}])"
+    rf"|(?P<x>[\[(]\s?[xXvV]\s?[\])]|{_X})"
+    rf"|(?P<cross>[\[(]\s?[\u2717\u2718\u274c]\s?[\])]|[{_CROSSES}])"
+    rf"|(?P<empty>\[\s{{0,3}}\]|\(\s{{0,3}}\)|[{_EMPTY_BOXES}]))"
 )
-
-
-# All that a mark may begin with: most answers have none of it.
-_MAY_BE_MARK = re.compile(
-    r"[\[(\u2610-\u2612\u2705\u2713\u2714\u2716-\u2718\u274c\u274e\u25a1\u25c9\u25cb\u25cf\u25ef"
-    "\u2b1c\U0001f5f9]"
-)
+# What a mark begins with: most answers have none of it.
+_MARK_START = re.compile(rf"[\[({_TICKS}{_X}{_CROSSES}{_EMPTY_BOXES}]")
 _ENDS_IN_MARK = re.compile(rf"{_MARK}[ \t]{{0,3}}\Z")
 _BEGINS_WITH_MARK = re.compile(rf"[^\w\n\[(]{{0,6}}?{_MARK}")
 
@@ -71,7 +71,7 @@ def checkboxes(text: str, word: str) -> list[Checkbox]:
         text: an answer.
         word: regular expression of the words, which has no anchors.
     """
-    if not _MAY_BE_MARK.search(text):
+    if not _MARK_START.search(text):
         return []
     before_word, after_word, bare_word = _patterns(word)
     before = list(before_word.finditer(text))

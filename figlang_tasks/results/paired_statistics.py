@@ -90,18 +90,18 @@ def _statistics_by_name(
         with run.reporting_damage():
             for scope, statistic in _statistics_by_scope(measure, records, scopes).items():
                 statistics[MetricScope(metric, scope)] = statistic
-    return {
-        metric_scope.name: statistics[metric_scope]
-        for metric_scope in metric_scopes
-        if metric_scope in statistics
-    }
+    statistics_by_name: dict[str, Statistic] = {}
+    for metric_scope in metric_scopes:
+        if metric_scope in statistics:
+            statistics_by_name[metric_scope.name] = statistics[metric_scope]
+    return statistics_by_name
 
 
 def _statistics_by_scope(
     measure: Measure, records: Sequence[Record], scopes: Sequence[str]
 ) -> dict[str, Statistic]:
-    """The statistics of a measure by scope: those of some scopes at least."""
-    if list(scopes) != [OVERALL]:
+    """The statistics of a measure by scope: of all rows alone if no other scope is asked for."""
+    if set(scopes) != {OVERALL}:
         return measure.statistics_by_scope(records)
     statistic = measure.overall_statistic(records)
     return {} if statistic is None else {OVERALL: statistic}

@@ -250,7 +250,7 @@ class Measure:
             ValueError: a number of a share, which has Wilson's interval, is neither 0 nor 1.
         """
         numbers = [value_of_record(record) for record in records]
-        if self.interval is WILSON and not {0, 1}.issuperset(numbers):
+        if self.interval is WILSON:
             for record, number in zip(records, numbers, strict=True):
                 if number not in (0, 1):
                     raise ValueError(

@@ -232,11 +232,10 @@ def _without_pictures(documents: datasets.Dataset) -> list[dict[str, Any]]:
     """The documents with the name of the file in place of each picture; no picture is read."""
     import datasets
 
-    picture_columns = [
-        column
-        for column, feature in documents.features.items()
-        if isinstance(feature, datasets.Image)
-    ]
+    picture_columns: list[str] = []
+    for column, feature in documents.features.items():
+        if isinstance(feature, datasets.Image):
+            picture_columns.append(column)
     rows: list[dict[str, Any]] = documents.remove_columns(picture_columns).to_list()
     # Not by `add_column`, which takes a digest of the whole table.
     for column in picture_columns:

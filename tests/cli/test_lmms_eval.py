@@ -230,3 +230,17 @@ def test_garbage_is_collected_again_after_an_import_that_failed() -> None:
         assert not gc.isenabled()
         raise ImportError
     assert gc.isenabled()
+
+
+def test_what_was_imported_is_freed_at_the_end() -> None:
+    """Else Triton writes a list of leaks below the last line of each run."""
+    code = """
+from figlang_tasks.cli.lmms_eval import no_garbage_collection
+class Cycle:
+    def __del__(self): print("freed")
+with no_garbage_collection():
+    cycle = Cycle()
+    cycle.itself = cycle
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout == "freed\n"

@@ -56,3 +56,15 @@ def test_the_draws_of_all_blocks_are_those_of_one(monkeypatch: pytest.MonkeyPatc
     blocks = list(draw_units(7, resamples=50, rng=np.random.default_rng(3)))
     assert len(blocks) > 1
     assert np.array_equal(np.concatenate(blocks), in_one_block)
+
+
+@pytest.mark.filterwarnings("error")
+def test_large_numbers_make_no_warning() -> None:
+    [drawn_units] = draw_units(3, resamples=2, rng=np.random.default_rng(1))
+    [sums] = RowSums([np.full((3, 1), 1e308)]).of_draws(drawn_units)
+    assert np.isinf(sums).all()
+
+
+def test_no_units_are_refused() -> None:
+    with pytest.raises(ValueError):
+        RowSums([np.empty((0, 2))])

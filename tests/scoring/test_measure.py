@@ -6,6 +6,7 @@ import copy
 import math
 import pickle
 import random
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -195,12 +196,14 @@ def test_declarations_that_are_refused() -> None:
         Measures.of(ACC, replace(ACC))
 
 
-def test_a_share_counts_0_or_1() -> None:
+@pytest.mark.parametrize("hit", (0.5, math.nan, [1]))
+def test_a_share_counts_0_or_1(hit: object) -> None:
     """Wilson's interval of other numbers would be wrong."""
-    half_a_hit = {**record(1), "hit": 0.5}
-    message = "acc of row 1 is 0.5: a share counts 0 or 1 .* has interval=BOOTSTRAP"
+    damaged = {**record(1), "hit": hit}
+    number = re.escape(str(hit))
+    message = f"acc of row 1 is {number}: a share counts 0 or 1 .* has interval=BOOTSTRAP"
     with pytest.raises(ValueError, match=message):
-        evaluate([record(0), half_a_hit], ALL)
+        evaluate([record(0), damaged], ALL)
 
 
 # --- in a harness ---

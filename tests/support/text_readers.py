@@ -147,6 +147,12 @@ def repeated_texts(pattern: re.Pattern[str]) -> set[str]:
     return {text for text in texts if 0 < len(text) <= _LONGEST}
 
 
+def matching_texts(pattern: re.Pattern[str], variants: int) -> list[str]:
+    """Texts that an expression matches, leaving out its conditions; as many as `variants`."""
+    parsed = _parser.parse(pattern.pattern, pattern.flags)
+    return [_match(parsed, variant) for variant in range(variants)]
+
+
 def _repeats(pieces: Piece, before: str) -> Iterator[tuple[str, str]]:
     """Yield a text before each repeat in a parsed expression, and one that it repeats."""
     for piece in pieces:
