@@ -1,4 +1,4 @@
-"""Pictures that are decoded only when something looks at their pixels.
+"""Pictures that are decoded only when something looks at more than their size.
 
 What needs a prompt, but not the pixels of its pictures, makes the prompt inside of `deferred`. The
 keys of ``--use_cache`` do: decoding takes ten times as long as a digest of the file.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from threading import Lock
 from typing import Any
 
 from PIL import Image
@@ -17,39 +18,49 @@ _is_deferring: ContextVar[bool] = ContextVar("_is_deferring", default=False)
 
 
 class DeferredPicture(Image.Image):
-    """A picture in RGB that is decoded when its pixels are first used, and is then like any other.
+    """A picture in RGB that is not decoded yet: it has a mode and a size.
 
-    All methods of Pillow call `load` before they use pixels, since Pillow reads files as late.
+    Whatever asks for more (pixels, `info`, a comparison, a copy) decodes it. From then on its class
+    is `Image.Image`, so that nothing can tell it from a picture that was decoded at once.
 
     Args:
         size: width and height.
         decode: returns the picture.
     """
 
-    # A default of the class, because a copy that was pickled does not call `__init__`.
-    _decode: Callable[[], Image.Image] | None = None
-
     def __init__(self, size: tuple[int, int], decode: Callable[[], Image.Image]) -> None:
-        super().__init__()
+        # Not Pillow's `__init__`: it would set attributes that `__getattr__` is to decode.
         self._mode = "RGB"
         self._size = size
         self._decode = decode
-
-    @property
-    def is_decoded(self) -> bool:
-        """Whether something has looked at the pixels, and may have changed them."""
-        return self._decode is None
+        self._lock = Lock()  # for threads that use the same picture
 
     # Any: `PixelAccess` is a type of Pillow's C code.
     def load(self) -> Any:
-        """Decode the picture if that was not done before; the errors are those of its decoder."""
-        decode = self._decode
-        if decode is not None:
-            picture = decode()
-            self.im = picture.im
-            self.info = picture.info
-            self._decode = None  # the last step, for threads that load the same picture
-        return super().load()
+        """Decode the picture; all methods of Pillow call this before they use pixels.
+
+        The errors are those of its decoder.
+        """
+        with self._lock:
+            if isinstance(self, DeferredPicture):  # else another thread has decoded it
+                vars(self).update(vars(self._decode()))
+                del self._decode
+                self.__class__ = Image.Image  # type: ignore[assignment]
+        return self.load()  # Pillow's
+
+    def __getattr__(self, name: str) -> Any:
+        """Decode the picture for an attribute that it does not have yet."""
+        self.load()
+        return getattr(self, name)
+
+    def __eq__(self, other: object) -> bool:
+        self.load()
+        return self == other  # Pillow compares classes too
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """What copies and pickles are made of: that of the decoded picture."""
+        self.load()
+        return self.__reduce_ex__(protocol)
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from figlang_tasks.core import files, hub, picture_bytes
 from figlang_tasks.core.benchmark import folder_of
 from figlang_tasks.core.deferred_pictures import DeferredPicture, is_deferring
 from figlang_tasks.core.errors import DataError
-from figlang_tasks.core.picture_pixels import QUARTER_TURNS, on_white, turn_of
+from figlang_tasks.core.picture_pixels import QUARTER_TURNS, on_white, turn_of, turned
 from figlang_tasks.core.strict_pillow import strict_pillow
 
 if TYPE_CHECKING:
@@ -298,7 +298,7 @@ def _decoded(
             canvas = Image.new("RGB", opaque.size, "white")
             canvas.paste(opaque.crop(frame), frame)
             opaque = canvas
-        return opaque if turn is None else opaque.transpose(turn)
+        return opaque if turn is None else turned(opaque, turn)
 
 
 def _content(cell: ImageCell, location: str, dataset: str | None) -> tuple[bytes, Path | None]:

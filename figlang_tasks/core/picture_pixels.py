@@ -18,6 +18,9 @@ _TURNS: Mapping[int, Image.Transpose] = {
 }
 """How a picture of each EXIF orientation is turned upright (EXIF 2.3, tag 0x0112)."""
 
+_ORIENTATION_METADATA = ("exif", "Raw profile type exif", "xmp", "XML:com.adobe.xmp")
+"""Where Pillow looks for the orientation in `Image.info`."""
+
 QUARTER_TURNS = [_TURNS[orientation] for orientation in (5, 6, 7, 8)]
 
 
@@ -30,6 +33,17 @@ def turn_of(image: Image.Image) -> Image.Transpose | None:
         return _TURNS.get(image.getexif().get(ExifTags.Base.Orientation, 1))  # 1 is upright
     except Exception:  # Pillow raises many kinds on damaged EXIF
         return None
+
+
+def turned(image: Image.Image, turn: Image.Transpose) -> Image.Image:
+    """The picture turned upright, without the metadata that would have it turned once more.
+
+    Idefics2's processor (transformers 5.24) turns what it gets by its EXIF.
+    """
+    upright = image.transpose(turn)
+    for name in _ORIENTATION_METADATA:
+        upright.info.pop(name, None)
+    return upright
 
 
 def on_white(image: Image.Image) -> Image.Image:
@@ -46,7 +60,8 @@ def on_white(image: Image.Image) -> Image.Image:
         if opaque_pixels < image.width * image.height:
             image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
     if image.mode == "RGB":
-        # What `convert` does too, but without a copy of the pixels: 4 bytes each.
+        # As `convert` does, but without a copy of the pixels, of 4 bytes each. Pillow has no public
+        # way to leave the file behind. Nobody has `image` afterwards, who might change its pixels.
         return image._new(image.im)
     return image.convert("RGB")
 

@@ -120,7 +120,7 @@ def _json_of(content: object) -> object:
     like that of this package in the key of the model, says how it is decoded. Any other one, drawn
     or changed by the task, stands for its pixels.
     """
-    if isinstance(content, DeferredPicture) and not content.is_decoded:
+    if isinstance(content, DeferredPicture):  # nothing has looked at its pixels
         stored = images.stored_picture(content)
         assert stored is not None, "only `images.decode` makes deferred pictures"
         return ["file", hashlib.sha256(stored.read()).hexdigest(), PIL.__version__]

@@ -6,13 +6,16 @@ import copy
 import io
 import pickle
 import random
+import threading
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image, ImageDraw
+from PIL import Image, ImageDraw, ImageOps
 
 from figlang_tasks.core import images
 from figlang_tasks.core.deferred_pictures import DeferredPicture, deferred
@@ -49,6 +52,10 @@ def deferred_picture_of(content: bytes) -> DeferredPicture:
     return picture
 
 
+def is_decoded(picture: Image.Image) -> bool:
+    return not isinstance(picture, DeferredPicture)
+
+
 USES: list[Callable[[Image.Image], Image.Image]] = [
     copy.deepcopy,
     lambda picture: pickle.loads(pickle.dumps(picture)),
@@ -58,6 +65,7 @@ USES: list[Callable[[Image.Image], Image.Image]] = [
     lambda picture: Image.fromarray(np.asarray(picture)),
     lambda picture: Image.merge("RGB", picture.split()),
     lambda picture: Image.blend(picture, Image.new("RGB", picture.size), 0.5),
+    ImageOps.exif_transpose,
 ]
 
 
@@ -70,13 +78,56 @@ def test_a_deferred_picture_is_used_like_any_other(kind: str, mode: str) -> None
     assert type(picture) is Image.Image
     for use in USES:
         late = deferred_picture_of(content)
-        assert (late.size, late.mode, late.is_decoded) == (picture.size, "RGB", False)
+        assert (late.size, late.mode, is_decoded(late)) == (picture.size, "RGB", False)
         assert use(late).tobytes() == use(picture).tobytes()
-        assert late.is_decoded
-        assert late.info == picture.info
+        assert is_decoded(late)
+        assert late == picture
     pasted = Image.new("RGB", (100, 100))
     pasted.paste(deferred_picture_of(content))
     assert pasted.crop((0, 0, *picture.size)).tobytes() == picture.tobytes()
+
+
+def test_what_is_no_pixel_decodes_a_picture_too() -> None:
+    content = content_of(dpi=(300, 300))
+    picture = picture_of(content)
+    late = deferred_picture_of(content)
+    assert late.info["dpi"] == (300, 300)
+    assert deferred_picture_of(content) == picture
+    assert picture == deferred_picture_of(content)
+    assert deferred_picture_of(content) == deferred_picture_of(content)
+    assert type(pickle.loads(pickle.dumps(deferred_picture_of(content)))) is Image.Image
+    assert deferred_picture_of(content).im.size == picture.size
+    assert not hasattr(deferred_picture_of(content), "no_such_attribute")
+
+
+def test_threads_decode_a_deferred_picture_once() -> None:
+    decoded_pictures: list[Image.Image] = []
+    all_threads_began = threading.Barrier(4)
+
+    def decode() -> Image.Image:
+        time.sleep(0.05)  # in which the other threads arrive
+        decoded_pictures.append(Image.fromarray(NOISE))
+        return decoded_pictures[-1]
+
+    late = DeferredPicture((70, 40), decode)
+
+    def pixels(_: int) -> bytes:
+        all_threads_began.wait(timeout=60)
+        return late.tobytes()
+
+    with ThreadPoolExecutor(4) as pool:
+        contents = list(pool.map(pixels, range(4)))
+    assert contents == [NOISE.tobytes()] * 4
+    assert len(decoded_pictures) == 1
+
+
+def test_a_picture_that_was_turned_is_not_turned_again() -> None:
+    exif = Image.Exif()
+    exif[0x0112] = TURNED
+    for kind in ("JPEG", "PNG", "WEBP"):
+        picture = picture_of(content_of(kind, exif=exif))
+        assert picture.size == (40, 70)
+        assert ImageOps.exif_transpose(picture).size == picture.size
 
 
 def test_a_deferred_picture_is_decoded_when_it_is_used() -> None:
@@ -90,7 +141,9 @@ def test_a_deferred_picture_is_decoded_when_it_is_used() -> None:
 
 
 def test_keys_tell_apart_files_and_what_a_task_draws() -> None:
-    documents = [{"file": content_of(quality=quality), "data": "d"} for quality in (90, 91)]
+    documents: list[dict[str, Any]] = []
+    for quality in (90, 91):
+        documents.append({"file": content_of(quality=quality, dpi=(300, 300)), "data": "d"})
     lm = SimpleNamespace(task_dict={"task": {"test": documents}})
 
     def shown(document: Any) -> list[Image.Image]:
@@ -110,9 +163,27 @@ def test_keys_tell_apart_files_and_what_a_task_draws() -> None:
         arguments: tuple[Any, ...] = ("What?", {}, pictures, number, "task", "test")
         return request_digest(lm, SimpleNamespace(args=arguments, request_type="generate_until"))
 
-    keys = [key(0, shown), key(1, shown), key(0, with_box(0)), key(0, with_box(40))]
+    def smaller_if_dense(document: Any) -> list[Image.Image]:
+        """A task that looks at the metadata of a picture."""
+        picture = picture_of(document["file"])
+        return [picture.resize((20, 20)) if "dpi" in picture.info else picture]
+
+    def without_copies(document: Any) -> list[Image.Image]:
+        """A task that compares pictures."""
+        pictures = shown(document) + shown(document)
+        return pictures[:1] if pictures[0] == pictures[1] else pictures
+
+    def all_keys() -> list[str]:
+        shown_pictures = (
+            *(shown, with_box(0), with_box(40), smaller_if_dense),
+            lambda document: shown(document) * 2,
+        )
+        keys = [key(0, pictures) for pictures in shown_pictures]
+        return [*keys, key(1, shown), key(0, without_copies)]
+
+    keys = all_keys()
     assert len(set(keys)) == len(keys)
-    assert keys == [key(0, shown), key(1, shown), key(0, with_box(0)), key(0, with_box(40))]
+    assert keys == all_keys()
 
 
 def damaged(content: bytes, generator: random.Random) -> bytes:
