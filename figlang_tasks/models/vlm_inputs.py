@@ -212,11 +212,17 @@ class InputMakers:
     """
 
     def __init__(self, input_maker: InputMaker, count: int) -> None:
-        """Begin with a maker, and copies of it: `count` in all."""
+        """Begin with a maker, and copies of it: `count` in all, or one if it cannot be copied."""
         self._idle: SimpleQueue[InputMaker] = SimpleQueue()
         self._idle.put(input_maker)
-        for _ in range(count - 1):
-            self._idle.put(input_maker.for_another_thread())
+        try:
+            for _ in range(count - 1):
+                self._idle.put(input_maker.for_another_thread())
+        except Exception as error:  # code of a checkpoint may hold whatever it likes
+            logger.warning(
+                "figlang_vlm: the processor cannot be copied, so the tensors of one batch at a time"
+                f" are made, which may take longer ({type(error).__name__}: {error})"
+            )
 
     def make(self, conversations: Sequence[Conversation]) -> Batch:
         """A batch of conversations, as `InputMaker.make` makes it; waits for an idle maker."""

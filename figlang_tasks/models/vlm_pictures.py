@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, TypeAlias, get_args, is_typeddict
 
 from PIL import Image
 
@@ -225,7 +225,8 @@ def _call_types(processor: ProcessorMixin) -> list[type]:
         call_types.append(declared)
     keywords = inspect.signature(processor.__call__).parameters.get("kwargs")
     if keywords is not None:
-        call_types.extend(get_args(keywords.annotation))
+        # Other annotations (``dict[str, Any]``) say nothing about defaults.
+        call_types.extend(filter(is_typeddict, get_args(keywords.annotation)))
     return call_types
 
 

@@ -27,7 +27,7 @@ from figlang_tasks.core.score_requests import KEY
 from figlang_tasks.models import vlm_batches
 from figlang_tasks.models.ahead import THREADS, BatchRunner, results_ahead, threads
 from figlang_tasks.models.vlm_conversations import Conversation
-from figlang_tasks.models.vlm_inputs import InputMaker
+from figlang_tasks.models.vlm_inputs import InputMaker, InputMakers
 
 
 def documents(
@@ -135,6 +135,18 @@ def test_batches_are_made_at_once_each_with_a_processor_of_its_own(
     assert answers(lm, requests) == expected
     assert len(processors) == 4 and len(set(processors)) == 2
     assert id(lm.processor) in processors
+
+
+def test_a_processor_that_cannot_be_copied_makes_one_batch_at_a_time(
+    build: Build, warnings_of_loguru: list[str]
+) -> None:
+    lm = build(batch_size=2)
+    requests, _ = documents(8, lambda number: CONVERSATIONS[0])
+    expected = answers(lm, requests)
+    lm.processor.lock = threading.Lock()  # as code of a checkpoint may have
+    lm._input_makers = InputMakers(lm.input_maker, count=2)
+    assert answers(lm, requests) == expected
+    assert "the processor cannot be copied" in "".join(warnings_of_loguru)
 
 
 def test_pictures_that_any_thread_pads_are_reported(build: Build) -> None:
