@@ -62,6 +62,10 @@ COLD, CACHED = "nothing cached", "all cached"
 # --- ways ---
 
 
+def do_nothing() -> None:
+    """Prepare a way that needs no preparation."""
+
+
 @dataclass
 class Way:
     """One way to compute the scores of all rows.
@@ -72,7 +76,7 @@ class Way:
     """
 
     run: Callable[[], list[float]]
-    prepare: Callable[[], Any] = list
+    prepare: Callable[[], None] = do_nothing
 
 
 @dataclass
@@ -128,7 +132,8 @@ def by_package(folder: Path, layers: int, device: str, pairs: Sequence[Pair]) ->
     scorer._tokenizer.model_max_length = 512  # on transformers 5 it has none
 
     def score(pairs: Sequence[Pair], size: int) -> list[float]:
-        references, candidates = ([pair[side] for pair in pairs] for side in (0, 1))
+        references = [reference for reference, _ in pairs]
+        candidates = [candidate for _, candidate in pairs]
         return scorer.score(candidates, references, batch_size=size)[2].tolist()
 
     def row_by_row() -> list[float]:
@@ -144,15 +149,15 @@ def by_transformers(folder: Path, model: Any, device: str, pairs: Sequence[Pair]
 
     def one(reference: str, candidate: str) -> float:
         ids, types = tokenizer.join(tokenizer.ids(reference), tokenizer.ids(candidate))
-        inputs = {"input_ids": torch.tensor([ids]), "token_type_ids": torch.tensor([types])}
+        input_ids = torch.tensor([ids], device=device)
+        token_type_ids = torch.tensor([types], device=device)
         with torch.no_grad():
-            return (
-                model(**{name: value.to(device) for name, value in inputs.items()})
-                .logits[0, 0]
-                .item()
-            )
+            return model(input_ids=input_ids, token_type_ids=token_type_ids).logits.item()
 
-    return {ROW_BY_ROW: Way(lambda: [one(*pair) for pair in pairs])}
+    def row_by_row() -> list[float]:
+        return [one(*pair) for pair in pairs]
+
+    return {ROW_BY_ROW: Way(row_by_row)}
 
 
 def by_us(

@@ -161,22 +161,22 @@ def main() -> int:
     )
     parser.add_argument("--small", action="store_true", help="tiny models: numbers mean nothing")
     parser.add_argument("--section", choices=LIMITS, help="this one alone, in this process")
-    given = parser.parse_args()
-    if given.section:
-        measure_section(given.section, given.device, given.small)
+    arguments = parser.parse_args()
+    if arguments.section:
+        measure_section(arguments.section, arguments.device, arguments.small)
         return 0
 
-    options = ["--device", given.device]
-    if given.small:
+    options = ["--device", arguments.device]
+    if arguments.small:
         options.append("--small")
     rows: dict[tuple[str, str], Measurement] = {}
     problems: list[str] = []
     for name, limit in LIMITS.items():
-        problem = run_section(name, options, limit * given.minutes / MINUTES, rows)
+        problem = run_section(name, options, limit * arguments.minutes / MINUTES, rows)
         if problem:
             problems.append(problem)
             print(problem, flush=True)
-    print(f"\nmake gpu-check, {given.device}, {versions()}\n\n{table(rows)}\n")
+    print(f"\nmake gpu-check, {arguments.device}, {versions()}\n\n{table(rows)}\n")
     for problem in problems:
         print(problem)
     return 1 if problems else 0

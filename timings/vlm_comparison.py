@@ -51,7 +51,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Measured:
+class VariantRuns:
     """A variant, and its runs: one for each round."""
 
     variant: Variant
@@ -65,7 +65,7 @@ class Measured:
         """The median of an attribute of the runs."""
         return statistics.median(getattr(run, attribute) for run in self.runs)
 
-    def times_as_fast_as(self, baseline: Measured) -> float:
+    def times_as_fast_as(self, baseline: VariantRuns) -> float:
         """How many times as fast it is as a baseline, in wall time: the median of the rounds."""
         ratios: list[float] = []
         for baseline_run, candidate_run in zip(baseline.runs, self.runs, strict=True):
@@ -73,7 +73,7 @@ class Measured:
         return statistics.median(ratios)
 
 
-def table(measured: Sequence[Measured], rows: int) -> str:
+def table(measured: Sequence[VariantRuns], rows: int) -> str:
     """The table of all variants of a family.
 
     Args:
@@ -94,69 +94,71 @@ def table(measured: Sequence[Measured], rows: int) -> str:
             "all threads",
         ]
     ]
-    for variant in measured:
-        same_batch = same_batch_baseline(measured, variant)
+    for candidate in measured:
+        same_batch = same_batch_baseline(measured, candidate)
         ratio = "–"
         if same_batch is not None:
-            ratio = f"{variant.times_as_fast_as(same_batch):.2f}x"
-        idle = 1 - variant.median("wall_generate") / variant.median("wall")
+            ratio = f"{candidate.times_as_fast_as(same_batch):.2f}x"
+        idle = 1 - candidate.median("wall_generate") / candidate.median("wall")
         line = [
-            variant.variant.class_name,
-            str(variant.variant.batch),
-            f"{rows / variant.median('wall'):.2f}",
-            f"{variant.times_as_fast_as(baseline):.2f}x",
+            candidate.variant.class_name,
+            str(candidate.variant.batch),
+            f"{rows / candidate.median('wall'):.2f}",
+            f"{candidate.times_as_fast_as(baseline):.2f}x",
             ratio,
             f"{100 * idle:.0f} %",
         ]
         for attribute in ("model_thread", "generate", "all_threads"):
-            line.append(f"{1000 * variant.median(attribute) / rows:.0f}")
+            line.append(f"{1000 * candidate.median(attribute) / rows:.0f}")
         lines.append(line)
     return markdown_table(lines)
 
 
-def same_batch_baseline(measured: Sequence[Measured], variant: Measured) -> Measured | None:
+def same_batch_baseline(
+    measured: Sequence[VariantRuns], candidate: VariantRuns
+) -> VariantRuns | None:
     """The harness's class at the batch size of a variant; None if it does not take it."""
     for baseline in measured:
         is_harness = baseline.variant.class_name != OURS
-        if is_harness and baseline.variant.batch == variant.variant.batch:
+        if is_harness and baseline.variant.batch == candidate.variant.batch:
             return baseline
     return None
 
 
-def bounds(measured: Sequence[Measured]) -> str:
+def bounds(measured: Sequence[VariantRuns]) -> str:
     """How fast each batch could be at most: the processor's time of ``generate`` alone."""
     baseline = measured[0]
     parts: list[str] = []
-    for variant in measured:
-        if variant.variant.class_name == OURS:
-            ratio = baseline.median("model_thread") / variant.median("generate")
-            parts.append(f"{ratio:.2f}x at batch {variant.variant.batch}")
+    for candidate in measured:
+        if candidate.variant.class_name == OURS:
+            ratio = baseline.median("model_thread") / candidate.median("generate")
+            parts.append(f"{ratio:.2f}x at batch {candidate.variant.batch}")
     return f"If pictures cost nothing: {', '.join(parts)}, against {baseline.name}."
 
 
-def differing_answers(measured: Sequence[Measured]) -> str:
+def differing_answers(measured: Sequence[VariantRuns]) -> str:
     """How many answers of each variant differ from those of the harness's class at batch 1."""
     expected = measured[0].runs[0].answers
     parts: list[str] = []
-    for variant in measured[1:]:
-        pairs = zip(expected, variant.runs[0].answers, strict=True)
+    for candidate in measured[1:]:
+        pairs = zip(expected, candidate.runs[0].answers, strict=True)
         count = sum(first != second for first, second in pairs)
-        parts.append(f"{variant.name}: {count}")
+        parts.append(f"{candidate.name}: {count}")
     return (
         f"Answers unlike those of {measured[0].name}: {'; '.join(parts)}. Of {len(expected)},"
         f" {len(set(expected))} are distinct."
     )
 
 
-def meets_aims(measured: Sequence[Measured]) -> bool:
+def meets_aims(measured: Sequence[VariantRuns]) -> bool:
     """Whether figlang_vlm is nowhere slower than the harness's class, and reaches `AIM`."""
     baseline = measured[0]
-    for variant in measured:
-        if variant.variant.class_name != OURS:
+    for candidate in measured:
+        if candidate.variant.class_name != OURS:
             continue
-        same_batch = same_batch_baseline(measured, variant) or baseline
-        if variant.times_as_fast_as(same_batch) < 1:
+        same_batch = same_batch_baseline(measured, candidate) or baseline
+        if candidate.times_as_fast_as(same_batch) < 1:
             return False
-        if variant.variant.batch == AIM_BATCH and variant.times_as_fast_as(baseline) < AIM:
+        if candidate.variant.batch == AIM_BATCH and candidate.times_as_fast_as(baseline) < AIM:
             return False
     return True

@@ -44,9 +44,9 @@ from vlm_comparison import (
     AIM,
     AIM_BATCH,
     OURS,
-    Measured,
     Run,
     Variant,
+    VariantRuns,
     bounds,
     differing_answers,
     meets_aims,
@@ -143,18 +143,18 @@ def harness_class(
 
 
 def make_variants(
-    family: str, given: argparse.Namespace, folder: Path
+    family: str, arguments: argparse.Namespace, folder: Path
 ) -> tuple[list[Variant], Stopwatch]:
     """The variants, the harness's class first, and the stopwatch of the model that they share."""
-    checkpoint = write_checkpoint(family, given.size, folder)
-    options = {"pretrained": str(checkpoint), "device": given.device}
-    harness_options = options | {"device_map": given.device}
+    checkpoint = write_checkpoint(family, arguments.size, folder)
+    options = {"pretrained": str(checkpoint), "device": arguments.device}
+    harness_options = options | {"device_map": arguments.device}
     variants: list[Variant] = []
-    for batch in given.batches:
-        lm = harness_class(family, LIMITS[given.size], batch, harness_options)
+    for batch in arguments.batches:
+        lm = harness_class(family, LIMITS[arguments.size], batch, harness_options)
         if lm is not None:
             variants.append(Variant(HARNESS_NAMES[family], batch, lm))
-    for batch in given.batches:
+    for batch in arguments.batches:
         variants.append(
             Variant(OURS, batch, FigLangVLM(**options, dtype="float32", batch_size=batch))
         )
@@ -192,38 +192,38 @@ def run(
     )
 
 
-def measure(family: str, given: argparse.Namespace, folder: Path) -> list[Measured]:
+def measure(family: str, arguments: argparse.Namespace, folder: Path) -> list[VariantRuns]:
     """Run all variants of a family in turns."""
     docs: list[dict[str, Any]] = []
-    for row in range(given.rows):
+    for row in range(arguments.rows):
         docs.append({"picture": picture(row), "claim": f"My lawyer is a shark, {row}."})
     settings = {
-        "num_beams": given.beams,
-        "max_new_tokens": given.tokens,
+        "num_beams": arguments.beams,
+        "max_new_tokens": arguments.tokens,
         "until": [],
         "do_sample": False,
     }
-    variants, stopwatch = make_variants(family, given, folder)
+    variants, stopwatch = make_variants(family, arguments, folder)
     for variant in variants:  # the first calls load code
         run(variant, stopwatch, docs[:1], settings | {"max_new_tokens": 2})
     runs: list[list[Run]] = [[] for _ in variants]
-    for _ in range(given.rounds):
+    for _ in range(arguments.rounds):
         for variant, variant_runs in zip(variants, runs, strict=True):
             variant_runs.append(run(variant, stopwatch, docs, settings))
             print(
                 f"{family}, {variant.class_name} {variant.batch}: {variant_runs[-1].wall:.1f} s",
                 file=sys.stderr,
             )
-    return [Measured(*pair) for pair in zip(variants, runs, strict=True)]
+    return [VariantRuns(*pair) for pair in zip(variants, runs, strict=True)]
 
 
-def report(family: str, given: argparse.Namespace, measured: Sequence[Measured]) -> str:
+def report(family: str, arguments: argparse.Namespace, measured: Sequence[VariantRuns]) -> str:
     """The report of a family."""
     weights = sum(weight.numel() for weight in measured[0].variant.lm.model.parameters())
     heading = (
-        f"{family}, {given.size} ({weights / 1e6:.1f}M weights): {given.rows} requests,"
-        f" {given.tokens} tokens each, {given.beams} beam(s), {given.device},"
-        f" {given.threads} thread(s) of torch, {given.rounds} round(s), torch"
+        f"{family}, {arguments.size} ({weights / 1e6:.1f}M weights): {arguments.rows} requests,"
+        f" {arguments.tokens} tokens each, {arguments.beams} beam(s), {arguments.device},"
+        f" {arguments.threads} thread(s) of torch, {arguments.rounds} round(s), torch"
         f" {torch.__version__}, transformers {transformers.__version__}"
     )
     state = "met" if meets_aims(measured) else "missed"
@@ -231,7 +231,7 @@ def report(family: str, given: argparse.Namespace, measured: Sequence[Measured])
         f"Aims: nowhere slower than the harness's class, and {AIM:g} times as fast at batch"
         f" {AIM_BATCH} as its batch 1: {state}."
     )
-    parts = [heading, table(measured, given.rows), bounds(measured)]
+    parts = [heading, table(measured, arguments.rows), bounds(measured)]
     return "\n\n".join([*parts, differing_answers(measured), aims])
 
 
@@ -253,14 +253,14 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=1, help="of torch (%(default)s)")
     parser.add_argument("--device", default="cpu")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     logger.remove()
-    torch.set_num_threads(given.threads)
+    torch.set_num_threads(arguments.threads)
     has_met_aims = True
-    for family in given.family:
+    for family in arguments.family:
         with tempfile.TemporaryDirectory() as folder:
-            measured = measure(family, given, Path(folder))
-        print(report(family, given, measured), flush=True)
+            measured = measure(family, arguments, Path(folder))
+        print(report(family, arguments, measured), flush=True)
         has_met_aims = has_met_aims and meets_aims(measured)
     return int(not has_met_aims)
 

@@ -100,7 +100,7 @@ def _figlang(
 def main() -> None:
     """Run the command on ``sys.argv``; exit status 0: done, 1: it failed, 2: wrong usage."""
     # What a command makes of many rows lives to its end. By default Python looks for garbage after
-    # every 700 objects.
+    # some hundreds of objects.
     gc.set_threshold(100_000, 20, 50)
     names_a_command = any(word in VERBS for word in sys.argv)
     if names_a_command:  # A list of the commands logs nothing, and need not import the library.
