@@ -20,7 +20,7 @@ from figlang_tasks import FigLangError
 from figlang_tasks.harness.plugin import tasks_dir
 from figlang_tasks.models.vlm import FigLangVLM, VLMError
 from figlang_tasks.models.vlm_loading import context_length_of
-from figlang_tasks.models.vlm_pictures import with_margin
+from figlang_tasks.models.vlm_pictures import PictureProcessing, with_margin
 
 QUESTION = text("What is it?")
 NEEDS_TRANSFORMERS_5 = pytest.mark.skipif(
@@ -59,6 +59,23 @@ def test_bounds_of_pixels_are_those_of_smart_resize(
     """As smart_resize of Qwen2-VL does: sides are multiples of two merged patches of 8 pixels."""
     inputs = tensors(build("qwen2_vl", **options), 200, 100)
     assert inputs["image_grid_thw"].tolist() == [grid]
+
+
+def test_a_processor_that_declares_no_defaults_gets_the_options_at_each_call(build: Build) -> None:
+    processor = build("llava").processor
+
+    class SilentProcessor(type(processor)):  # type: ignore[misc]
+        valid_processor_kwargs = None
+
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:
+            return super().__call__(*args, **kwargs)
+
+    # As code of a checkpoint is annotated that does not use the types of transformers.
+    SilentProcessor.__call__.__annotations__["kwargs"] = dict[str, Any]
+    processor.__class__ = SilentProcessor
+    pictures = PictureProcessing(processor)
+    pictures.set({"do_normalize": False})
+    assert pictures.call_options == {"do_normalize": False}
 
 
 @pytest.mark.parametrize(
