@@ -15,12 +15,12 @@ import transformers
 from explanation_parts import EncoderSize
 from safetensors.torch import save_file
 from sentencepiece import SentencePieceProcessor
+from user_rows import VFLUTE_ROWS
 
 from figlang_tasks import mini
 from figlang_tasks.metrics.explanation.compute import Pair
 
 FIXTURES = Path(__file__).resolve().parents[1] / "tests" / "fixtures"  # with tokenizers
-VFLUTE_ROWS = 723
 BATCH_TOKENS = 2048  # the batch size of our code on a CPU
 # Explanations of V-FLUTE's test split: tokens are log-normal, with .40 as the spread of the
 # logarithm.

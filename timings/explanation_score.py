@@ -32,7 +32,7 @@ from typing import Any
 import torch
 import transformers
 from bert_score import BERTScorer
-from explanation_models import VFLUTE_ROWS, make_pairs, write_bleurt, write_deberta
+from explanation_models import make_pairs, write_bleurt, write_deberta
 from explanation_parts import (
     PARTS,
     Clock,
@@ -44,6 +44,7 @@ from explanation_parts import (
     clock_of,
     seconds_of_parts,
 )
+from user_rows import VFLUTE_ROWS
 
 from figlang_tasks.core.text import markdown_table
 from figlang_tasks.metrics.explanation.bertscore import BertScore

@@ -114,12 +114,13 @@ class PictureLimits:
     max_tiles: int
 
 
+# The defaults of lmms-eval's classes, which are those of the authors' own evaluations.
+_DEFAULT_LIMITS = PictureLimits(256 * 28 * 28, 2048 * 28 * 28, 12)
 LIMITS = {
-    # The defaults of lmms-eval's classes, which are those of the authors' own evaluations.
-    "tiny": PictureLimits(256 * 28 * 28, 2048 * 28 * 28, 12),
+    "tiny": _DEFAULT_LIMITS,
     # Fewer, because such a model takes 10 seconds for one of these pictures on a CPU.
     "100m": PictureLimits(4 * 28 * 28, 256 * 28 * 28, 1),
-    "3b": PictureLimits(256 * 28 * 28, 2048 * 28 * 28, 12),
+    "3b": _DEFAULT_LIMITS,
 }
 
 

@@ -18,10 +18,11 @@ from figlang_tasks.metrics.explanation.cache import ScoreCache
 from figlang_tasks.metrics.explanation.compute import DType, Pair, PairModel
 from figlang_tasks.metrics.explanation.weights import Weights, locate
 from timings.candidate_scoring import timed
-from timings.explanation_models import VFLUTE_ROWS, make_pairs, write_bleurt, write_deberta
+from timings.explanation_models import make_pairs, write_bleurt, write_deberta
 from timings.explanation_score import BATCHES, DTYPES, ROW_BY_ROW, by_package, by_transformers
 from timings.gpu.flops import count_flops
 from timings.gpu.measurement import Measurement
+from timings.user_rows import VFLUTE_ROWS
 
 SECTION = "explanation scores"
 SMALL_ROWS = 8
