@@ -22,14 +22,15 @@ Intervals are for one system. To test a difference between systems, use ``signif
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from .array_types import Floats
 from .formula_intervals import Interval, of_mean, of_two_classes, share, t_quantile
-from .resampling import RowSums, draw_units
+from .resampling import RowSums
 from .units import sums_by_unit
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "of_two_classes",
     "share",
     "standard_error",
+    "standard_errors",
     "sums_by_unit",
 ]
 
@@ -51,9 +53,12 @@ stream of a ``Generator`` between versions."""
 RESAMPLES = 10_000
 """Resamples of every bootstrap unless the caller gives another number."""
 
+ValueOfSums: TypeAlias = Callable[[Floats], Floats]
+"""The value of sums over units: [..., columns] to [...]."""
+
 
 def bootstrap(
-    rows: npt.ArrayLike, value: Callable[[Floats], Floats], resamples: int = RESAMPLES
+    rows: npt.ArrayLike, value: ValueOfSums, resamples: int = RESAMPLES
 ) -> Interval | None:
     """The bootstrap interval of a function of sums over units, by percentiles.
 
@@ -85,11 +90,12 @@ def bootstrap(
     Source: Hesterberg 2014, expanded percentile interval.
     """
     unit_rows = _finite_rows(rows)
-    return interval_of_resamples(_resampled_values(unit_rows, value, resamples), len(unit_rows))
+    [values] = _resampled_values([(unit_rows, value)], resamples)
+    return interval_of_resamples(values, len(unit_rows))
 
 
 def standard_error(
-    rows: npt.ArrayLike, value: Callable[[Floats], Floats], resamples: int = RESAMPLES
+    rows: npt.ArrayLike, value: ValueOfSums, resamples: int = RESAMPLES
 ) -> float | None:
     """The standard error of a function of sums over units: the standard deviation of its bootstrap.
 
@@ -113,8 +119,45 @@ def standard_error(
 
     Source: Hesterberg 2014, section 4.3.
     """
-    unit_rows = _finite_rows(rows)
-    return error_of_resamples(_resampled_values(unit_rows, value, resamples), len(unit_rows))
+    [error] = standard_errors([(rows, value)], resamples)
+    return error
+
+
+def standard_errors(
+    statistics: Sequence[tuple[npt.ArrayLike, ValueOfSums]], resamples: int = RESAMPLES
+) -> list[float | None]:
+    """The standard error of each of several statistics, as `standard_error` gives it.
+
+    Statistics of equally many units share their draws, which take most of the time. Each has the
+    same bits as alone.
+
+    Args:
+        statistics: rows and value of each, as `standard_error` takes them.
+        resamples: at least 1.
+
+    Raises:
+        ValueError: as `standard_error`.
+
+    Examples:
+        >>> rows = [[hit, 1] for hit in (1, 0) * 50]
+        >>> def share(sums):
+        ...     return sums[..., 0] / sums[..., 1]
+        >>> share_error, hits_error = standard_errors([(rows, share), (rows, lambda s: s[..., 0])])
+        >>> round(share_error, 2), round(hits_error)
+        (0.05, 5)
+    """
+    finite_statistics = [(_finite_rows(rows), value) for rows, value in statistics]
+    indices_by_units: dict[int, list[int]] = {}
+    for index, (unit_rows, _) in enumerate(finite_statistics):
+        indices_by_units.setdefault(len(unit_rows), []).append(index)
+
+    errors: list[float | None] = [None] * len(finite_statistics)
+    for units, indices in indices_by_units.items():
+        statistics_of_units = [finite_statistics[index] for index in indices]
+        values_of_statistics = _resampled_values(statistics_of_units, resamples)
+        for index, values in zip(indices, values_of_statistics, strict=True):
+            errors[index] = error_of_resamples(values, units)
+    return errors
 
 
 def interval_of_resamples(values: Floats, units: int) -> Interval | None:
@@ -165,15 +208,17 @@ def _finite_rows(rows: npt.ArrayLike) -> Floats:
 
 
 def _resampled_values(
-    unit_rows: Floats, value: Callable[[Floats], Floats], resamples: int
-) -> Floats:
-    """The statistic of each resample of the units, [resamples]; not finite where undefined."""
-    sorted_rows = unit_rows[np.lexsort(unit_rows.T)]  # so that the order given does not matter
-    rng = np.random.default_rng(DEFAULT_SEED)
-    row_sums = RowSums([sorted_rows])
-    blocks: list[Floats] = []
+    statistics: Sequence[tuple[Floats, ValueOfSums]], resamples: int
+) -> list[Floats]:
+    """The values of each statistic in the resamples, [resamples]; not finite where undefined.
+
+    Args:
+        statistics: rows, [units, columns], and value of each; at least one, all of equally many
+            units.
+        resamples: at least 1.
+    """
+    # Each table is sorted by itself, so that the order given does not matter.
+    row_sums = RowSums([rows[np.lexsort(rows.T)] for rows, _ in statistics])
+    sums_of_tables = row_sums.of_resamples(resamples, np.random.default_rng(DEFAULT_SEED))
     with np.errstate(divide="ignore", invalid="ignore"):
-        for drawn_units in draw_units(len(sorted_rows), resamples, rng):
-            [sums] = row_sums.of_draws(drawn_units)
-            blocks.append(value(sums))
-    return np.concatenate(blocks)
+        return [value(sums) for (_, value), sums in zip(statistics, sums_of_tables, strict=True)]

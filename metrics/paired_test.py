@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from .array_types import Bits
 from .intervals import error_of_resamples, interval_of_resamples
 from .pairs import ROUNDING, Comparison, RunMetric, bootstrap_p
 from .power import TOO_FEW, smallest_difference
-from .resampling import RowSums, block_sizes
+from .resampling import RowSums
 from .statistic import Floats, Statistic
 
 
@@ -111,29 +110,18 @@ def count_extreme_swaps(
         resamples: the number of swaps.
         rng: where the swaps come from.
     """
-    units = len(next(iter(statistics.values())).units)
     row_sums = RowSums([statistic.rows for statistic in statistics.values()])
-    counts = [0] * len(tests)
-    for size in block_sizes(resamples, units):
-        sums_of_kept, sums_of_swapped = row_sums.of_swaps(_random_bits(size, units, rng))
-        kept_sums = dict(zip(statistics, sums_of_kept, strict=True))
-        swapped_sums = dict(zip(statistics, sums_of_swapped, strict=True))
-        for index, test in enumerate(tests):
-            baseline_sums = kept_sums[test.baseline] + swapped_sums[test.candidate]
-            candidate_sums = kept_sums[test.candidate] + swapped_sums[test.baseline]
-            baseline_values = statistics[test.baseline].value_of(baseline_sums)
-            candidate_values = statistics[test.candidate].value_of(candidate_sums)
-            differences = np.abs(candidate_values - baseline_values)
-            # A comparison with NaN is false: an undefined difference is not smaller.
-            is_smaller = differences < abs(test.difference) - test.tolerance
-            counts[index] += size - int(np.count_nonzero(is_smaller))
+    sums_of_kept, sums_of_swapped = row_sums.of_random_swaps(resamples, rng)
+    kept_sums = dict(zip(statistics, sums_of_kept, strict=True))
+    swapped_sums = dict(zip(statistics, sums_of_swapped, strict=True))
+    counts: list[int] = []
+    for test in tests:
+        baseline_sums = kept_sums[test.baseline] + swapped_sums[test.candidate]
+        candidate_sums = kept_sums[test.candidate] + swapped_sums[test.baseline]
+        baseline_values = statistics[test.baseline].value_of(baseline_sums)
+        candidate_values = statistics[test.candidate].value_of(candidate_sums)
+        differences = np.abs(candidate_values - baseline_values)
+        # A comparison with NaN is false: an undefined difference is not smaller.
+        is_smaller = differences < abs(test.difference) - test.tolerance
+        counts.append(resamples - int(np.count_nonzero(is_smaller)))
     return counts
-
-
-def _random_bits(rows: int, columns: int, rng: np.random.Generator) -> Bits:
-    """Zeros and ones with probability 1/2 each, [rows, columns]."""
-    words_per_row = -(-columns // 64)  # rounded up
-    words = rng.integers(0, 1 << 64, size=(rows, words_per_row), dtype=np.uint64)
-    # Little-endian on every machine, so that the same seed gives the same bits.
-    words_as_bytes = words.astype("<u8").view(np.uint8)
-    return np.unpackbits(words_as_bytes, axis=1, count=columns)

@@ -6,13 +6,13 @@ import hashlib
 import itertools
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from .resampling import RowSums, draw_units
+from .resampling import RowSums
 from .statistic import Floats, Statistic
 
 Pair: TypeAlias = tuple[int, int]
@@ -150,21 +150,12 @@ def bootstrap_values(
         resamples: at least 1.
         rng: where the draws come from.
     """
-    units = _number_of_units(statistics.values())
-    blocks: dict[RunMetric, list[Floats]] = {run_metric: [] for run_metric in statistics}
     row_sums = RowSums([statistic.rows for statistic in statistics.values()])
-    for drawn_units in draw_units(units, resamples, rng):
-        sums_of_statistics = row_sums.of_draws(drawn_units)
-        for (run_metric, statistic), sums in zip(
-            statistics.items(), sums_of_statistics, strict=True
-        ):
-            blocks[run_metric].append(statistic.value_of(sums))
-    return {run_metric: np.concatenate(values) for run_metric, values in blocks.items()}
-
-
-def _number_of_units(statistics: Iterable[Statistic]) -> int:
-    """The number of units of statistics that are all over the same ones."""
-    return len(next(iter(statistics)).units)
+    sums_of_statistics = row_sums.of_resamples(resamples, rng)
+    values: dict[RunMetric, Floats] = {}
+    for (run_metric, statistic), sums in zip(statistics.items(), sums_of_statistics, strict=True):
+        values[run_metric] = statistic.value_of(sums)
+    return values
 
 
 def bootstrap_p(difference: float, resampled_differences: Floats, tolerance: float) -> float:

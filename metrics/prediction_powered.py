@@ -25,7 +25,7 @@ from .array_types import Floats
 from .draw import Bools, Draw
 from .formula_intervals import Interval, t_quantile, wilson
 from .intervals import DEFAULT_SEED, RESAMPLES, interval_of_resamples
-from .resampling import RowSums, draw_units
+from .resampling import RowSums
 
 
 class Powered(NamedTuple):
@@ -312,12 +312,8 @@ def _resampled_sums(draw: Draw, rows: Floats, resamples: int) -> Floats:
         unit_of_row = np.unique(draw.unit_of_row[is_in_stratum], return_inverse=True)[1]
         unit_rows = np.zeros((unit_of_row.max() + 1, rows.shape[1]))
         np.add.at(unit_rows, unit_of_row, rows[is_in_stratum])
-        start = 0
-        row_sums = RowSums([unit_rows])
-        for drawn_units in draw_units(len(unit_rows), resamples, rng):
-            [block_sums] = row_sums.of_draws(drawn_units)
-            sums[start : start + len(block_sums)] += block_sums
-            start += len(block_sums)
+        [sums_of_stratum] = RowSums([unit_rows]).of_resamples(resamples, rng)
+        sums += sums_of_stratum
     return sums
 
 

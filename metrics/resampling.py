@@ -38,6 +38,15 @@ def draw_units(units: int, resamples: int, rng: np.random.Generator) -> Iterator
         yield rng.integers(0, units, size=(block_size, units))
 
 
+def random_bits(rows: int, columns: int, rng: np.random.Generator) -> Bits:
+    """Zeros and ones with probability 1/2 each, [rows, columns]."""
+    words_per_row = -(-columns // 64)  # rounded up
+    words = rng.integers(0, 1 << 64, size=(rows, words_per_row), dtype=np.uint64)
+    # Little-endian on every machine, so that the same seed gives the same bits.
+    words_as_bytes = words.astype("<u8").view(np.uint8)
+    return np.unpackbits(words_as_bytes, axis=1, count=columns)
+
+
 class RowSums:
     """Sums of the rows of tables, over the units that resamples draw or that swaps exchange.
 
@@ -48,6 +57,9 @@ class RowSums:
 
     Sums are computed without BLAS. So they have the same bits on any number of threads, and a busy
     machine hardly slows them down.
+
+    Attributes:
+        units: the number of units.
 
     Examples:
         >>> row_sums = RowSums([np.array([[0.0, 1.0], [1.0, 1.0]]), np.array([[0.5], [0.25]])])
@@ -65,6 +77,7 @@ class RowSums:
         widths = [table.shape[1] for table in tables]
         self._boundaries = np.cumsum(widths)[:-1]
         columns = np.concatenate(tables, axis=1)
+        self.units = len(columns)
         self._is_counted = np.repeat([_has_exact_sums(table) for table in tables], widths)
         self._rows: _DistinctRows | None = None
         if self._is_counted.any():
@@ -74,6 +87,24 @@ class RowSums:
                 self._is_counted[:] = False
         # [columns, units], so that the numbers of a sum lie side by side.
         self._weighted_columns = np.ascontiguousarray(columns[:, ~self._is_counted].T)
+
+    def of_resamples(self, resamples: int, rng: np.random.Generator) -> list[Floats]:
+        """The sums of each table over the units of random resamples (`draw_units`).
+
+        Args:
+            resamples: at least 1.
+            rng: where the draws come from.
+
+        Returns:
+            For each table its sums, of shape [resamples, columns].
+
+        Raises:
+            ValueError: `resamples` is less than 1.
+        """
+        blocks: list[list[Floats]] = []
+        for drawn_units in draw_units(self.units, resamples, rng):
+            blocks.append(self.of_draws(drawn_units))
+        return _joined(blocks)
 
     def of_draws(self, drawn_units: Integers) -> list[Floats]:
         """The sums of each table over the units that each resample draws.
@@ -91,6 +122,31 @@ class RowSums:
             weights = _count_in_lines(drawn_units, drawn_units.shape[1])
             sums[:, ~self._is_counted] = self._weighted_sums(weights)
         return self._by_table(sums)
+
+    def of_random_swaps(
+        self, swaps: int, rng: np.random.Generator
+    ) -> tuple[list[Floats], list[Floats]]:
+        """The sums of each table over the units that stay, and over those that change places.
+
+        Each unit changes places with probability 1/2.
+
+        Args:
+            swaps: at least 1.
+            rng: where the swaps come from.
+
+        Returns:
+            As `of_swaps`.
+
+        Raises:
+            ValueError: `swaps` is less than 1.
+        """
+        kept_blocks: list[list[Floats]] = []
+        swapped_blocks: list[list[Floats]] = []
+        for size in block_sizes(swaps, self.units):
+            kept, swapped = self.of_swaps(random_bits(size, self.units, rng))
+            kept_blocks.append(kept)
+            swapped_blocks.append(swapped)
+        return _joined(kept_blocks), _joined(swapped_blocks)
 
     def of_swaps(self, is_swapped: Bits) -> tuple[list[Floats], list[Floats]]:
         """The sums of each table over the units that stay, and over those that change places.
@@ -125,6 +181,15 @@ class RowSums:
     def _by_table(self, sums: Floats) -> list[Floats]:
         """The sums of all columns as one array for each table."""
         return list(map(np.ascontiguousarray, np.split(sums, self._boundaries, axis=1)))
+
+
+def _joined(blocks: Sequence[Sequence[Floats]]) -> list[Floats]:
+    """The sums of each table from those of blocks of resamples.
+
+    Args:
+        blocks: for each block the sums of each table, [resamples of the block, columns].
+    """
+    return [np.concatenate(blocks_of_table) for blocks_of_table in zip(*blocks, strict=True)]
 
 
 class _DistinctRows:

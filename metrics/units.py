@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
-from .array_types import Floats
+from .array_types import Floats, Integers
 
 
 def sums_by_unit(units: Sequence[str], rows: npt.ArrayLike) -> tuple[tuple[str, ...], Floats]:
@@ -32,13 +33,32 @@ def sums_by_unit(units: Sequence[str], rows: npt.ArrayLike) -> tuple[tuple[str, 
     numbers = np.asarray(rows, dtype=np.float64)
     if len(units) != len(numbers):
         raise ValueError(f"{len(units)} units for {len(numbers)} rows: give one for each")
-    ids_of_rows = np.asarray(units, dtype=object).astype(str)
-    unit_ids, unit_of_row = np.unique(ids_of_rows, return_inverse=True)
+    unit_ids, unit_of_row = _sorted_units(tuple(units))
+    sums = np.zeros((len(unit_ids), numbers.shape[1]))
+    if len(unit_ids) == len(numbers):  # each row is a unit of its own
+        sums[unit_of_row] += numbers
+        return unit_ids, sums
     # Sums of floats depend on the order of the summands, so the rows of a unit are sorted first.
     order = np.lexsort((*numbers.T, unit_of_row))
-    sums = np.zeros((len(unit_ids), numbers.shape[1]))
     np.add.at(sums, unit_of_row[order], numbers[order])
-    return tuple(map(str, unit_ids)), sums
+    return unit_ids, sums
+
+
+@lru_cache(maxsize=4)
+def _sorted_units(units: tuple[str, ...]) -> tuple[tuple[str, ...], Integers]:
+    """The distinct ids in sorted order, and for each row the index of its id among them.
+
+    Kept for the next statistics, which are mostly of the same rows: to sort the ids takes longer
+    than to add up their rows.
+
+    Args:
+        units: the id of each row.
+    """
+    unit_ids, unit_of_row = np.unique(
+        np.asarray(units, dtype=object).astype(str), return_inverse=True
+    )
+    unit_of_row.flags.writeable = False  # the next caller gets the same array
+    return tuple(map(str, unit_ids)), unit_of_row
 
 
 def link_rows(keys_of_rows: Sequence[Sequence[Hashable]]) -> list[int]:

@@ -9,12 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from loguru import logger
 
 from figlang_tasks.core import notes
 from figlang_tasks.core.record import Record
+from figlang_tasks.metrics import intervals
+from figlang_tasks.metrics.significance import Statistic
 from figlang_tasks.scoring.estimates import OVERALL, Estimate, flat, full_name
 from figlang_tasks.scoring.measure import Measure
 from figlang_tasks.scoring.output_warnings import UNFINISHED
@@ -156,29 +158,72 @@ def evaluate(
             and measures log a warning of what they leave out. Else a failure raises.
     """
     estimates: dict[str, dict[str, Estimate]] = {}
+    overall_statistics: dict[str, Statistic] = {}
     for measure in measures.all:
-        resamples = stderr_resamples if measure.in_table else 0
         if in_run:
-            estimates_by_scope = _evaluate_in_run(measure, records, measures, resamples)
+            evaluated = _evaluate_in_run(measure, records, measures)
         else:
-            estimates_by_scope = _evaluate_scopes(measure, records, measures, resamples)
-        if estimates_by_scope:
-            estimates[measure.name] = estimates_by_scope
+            evaluated = _evaluate_scopes(measure, records, measures)
+        if not evaluated.estimates:
+            continue
+        estimates[measure.name] = evaluated.estimates
+        has_error = measure.in_table and stderr_resamples > 0
+        if not has_error:
+            _set_error(evaluated.estimates, None)
+        elif evaluated.overall_statistic is not None:
+            overall_statistics[measure.name] = evaluated.overall_statistic
+
+    def compute_errors() -> dict[str, float | None]:
+        return _standard_errors(overall_statistics, stderr_resamples)
+
+    no_errors: dict[str, float | None] = {}
+    if in_run:
+        consequence = "the results lack standard errors"
+        errors = guarded("the bootstrap", compute_errors, no_errors, consequence)
+    else:
+        errors = compute_errors()
+    for name, stderr in errors.items():
+        _set_error(estimates[name], stderr)
     return estimates
 
 
-def _evaluate_in_run(
-    measure: Measure, records: Sequence[Record], measures: Measures, stderr_resamples: int
-) -> dict[str, Estimate]:
+def _set_error(estimates: dict[str, Estimate], stderr: float | None) -> None:
+    """Give the estimate of all rows a standard error, or take it away."""
+    estimates[OVERALL] = estimates[OVERALL]._replace(stderr=stderr)
+
+
+def _standard_errors(
+    statistics: Mapping[str, Statistic], resamples: int
+) -> dict[str, float | None]:
+    """The standard errors of statistics, by the name of the metric."""
+    rows_and_values = [(statistic.rows, statistic.value) for statistic in statistics.values()]
+    errors = intervals.standard_errors(rows_and_values, resamples)
+    return dict(zip(statistics, errors, strict=True))
+
+
+class _Evaluated(NamedTuple):
+    """What one measure gives.
+
+    Attributes:
+        estimates: by scope; empty without a value over all rows. Only that of all rows may have a
+            standard error, if `Measure.estimate_of` gave it one.
+        overall_statistic: the statistic behind the estimate of all rows; None where there is none.
+    """
+
+    estimates: dict[str, Estimate]
+    overall_statistic: Statistic | None = None
+
+
+def _evaluate_in_run(measure: Measure, records: Sequence[Record], measures: Measures) -> _Evaluated:
     """The estimates of one measure by scope; if it fails, NaN over all rows alone.
 
     A failure is logged, and so is what the measure leaves out.
     """
 
-    def compute() -> dict[str, Estimate]:
-        return _evaluate_scopes(measure, records, measures, stderr_resamples, logs_warning=True)
+    def compute() -> _Evaluated:
+        return _evaluate_scopes(measure, records, measures, logs_warning=True)
 
-    failed = {OVERALL: Estimate(math.nan)}
+    failed = _Evaluated({OVERALL: Estimate(math.nan)})
     return guarded(measure.name, compute, fallback=failed)
 
 
@@ -186,21 +231,18 @@ def _evaluate_scopes(
     measure: Measure,
     records: Sequence[Record],
     measures: Measures,
-    stderr_resamples: int,
     logs_warning: bool = False,
-) -> dict[str, Estimate]:
-    """The estimates of one measure by scope; empty if it has no value over all rows.
-
-    Only the estimate of all rows has a standard error.
+) -> _Evaluated:
+    """The estimates of one measure by scope; none if it has no value over all rows.
 
     Args:
         measure: the measure.
         records: all records of a task.
         measures: all measures of the task, which know how to count its rows.
-        stderr_resamples: resamples of the standard error; 0 for none.
         logs_warning: whether the measure warns of what it leaves out.
     """
     estimates: dict[str, Estimate] = {}
+    overall_statistic: Statistic | None = None
     for scope, scope_records in measure.records_by_scope(records).items():
         is_overall = scope == OVERALL
         if is_overall and logs_warning and measure.warn is not None:
@@ -208,16 +250,17 @@ def _evaluate_scopes(
             first_answers = by_repeat(scope_records)[0]
             measure.warn(first_answers)
 
-        resamples = stderr_resamples if is_overall else 0
-        estimate = measure.estimate(scope_records, scope, resamples)
+        estimate, statistic = measure.estimate_and_statistic(scope_records, scope)
         if estimate is None and is_overall:  # the first scope: nothing is computed yet
-            return {}
+            return _Evaluated({})
         if estimate is None:
             continue
-        if not resamples:  # `Measure.estimate_of` may compute a standard error all the same
+        if is_overall:
+            overall_statistic = statistic
+        else:
             estimate = estimate._replace(stderr=None)
         estimates[scope] = estimate._replace(rows=measures.count_rows(scope_records))
-    return estimates
+    return _Evaluated(estimates, overall_statistic)
 
 
 def headline_values(records: Sequence[Record], measures: Measures) -> dict[str, float]:

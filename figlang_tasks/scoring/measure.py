@@ -206,7 +206,12 @@ class Measure:
         There is no value where it is undefined (0/0), and where it is 0 and `omit_zero` is set. It
         is also None for a measure with `estimate_of`, which has no statistic.
         """
-        groups = self.averaged_groups(records)
+        return self._statistic_of_groups(records, self.averaged_groups(records))
+
+    def _statistic_of_groups(
+        self, records: Sequence[Record], groups: Sequence[Sequence[Record]]
+    ) -> Statistic | None:
+        """The statistic of records, given in groups that are averaged (`averaged_groups`) too."""
         if len(groups) > 1:
             return self._mean_of_groups(groups)  # calls this method for each group
         if self.value_of_record is not None:
@@ -273,30 +278,34 @@ class Measure:
                 return {}
         return statistics
 
-    def estimate(
-        self, scope_records: Sequence[Record], scope: str = OVERALL, stderr_resamples: int = 0
-    ) -> Estimate | None:
+    def estimate(self, scope_records: Sequence[Record], scope: str = OVERALL) -> Estimate | None:
         """The value of one scope with its 95 % interval; None where there is no value.
-
-        If `stderr_resamples` is not 0, the estimate also has a bootstrap standard error. A measure
-        with `estimate_of` makes its own estimate of each repeat; their mean is returned.
 
         Args:
             scope_records: the records that count in this scope (`records_by_scope`), at least one.
             scope: the name of the scope; only `estimate_of` takes it.
-            stderr_resamples: resamples for the standard error alone; 0 for none. A measure with
-                `estimate_of` ignores it.
+        """
+        estimate, _ = self.estimate_and_statistic(scope_records, scope)
+        return estimate
+
+    def estimate_and_statistic(
+        self, scope_records: Sequence[Record], scope: str = OVERALL
+    ) -> tuple[Estimate | None, Statistic | None]:
+        """The estimate of one scope (`estimate`), and the statistic behind it.
+
+        A measure with `estimate_of` has no statistic: it makes its own estimate of each repeat, and
+        their mean is returned.
+
+        Args:
+            scope_records, scope: as for `estimate`.
         """
         if self.estimate_of is not None:
-            return self._mean_of_repeats(scope_records, scope, self.estimate_of)
-        statistic = self.statistic_of(scope_records)
+            return self._mean_of_repeats(scope_records, scope, self.estimate_of), None
+        groups = self.averaged_groups(scope_records)
+        statistic = self._statistic_of_groups(scope_records, groups)
         if statistic is None:
-            return None
-        stderr = None
-        if stderr_resamples:
-            # `statistic.value` is the function from sums to the value, `total()` the value itself.
-            stderr = intervals.standard_error(statistic.rows, statistic.value, stderr_resamples)
-        return Estimate.of(statistic.total(), self._interval(statistic, scope_records), stderr)
+            return None, None
+        return Estimate.of(statistic.total(), self._interval(statistic, groups)), statistic
 
     def _mean_of_repeats(
         self, scope_records: Sequence[Record], scope: str, estimate_of: EstimateOfRecords
@@ -317,7 +326,9 @@ class Measure:
             estimates.append(estimate)
         return estimates[0] if len(estimates) == 1 else Estimate.mean(estimates)
 
-    def _interval(self, statistic: Statistic, scope_records: Sequence[Record]) -> Interval | None:
+    def _interval(
+        self, statistic: Statistic, groups: Sequence[Sequence[Record]]
+    ) -> Interval | None:
         """The 95 % interval of the value of one scope, by the method that suits its groups.
 
         A single group has the interval of the measure's own method. Groups that share units depend
@@ -330,10 +341,8 @@ class Measure:
 
         Args:
             statistic: that of the records; each of its units is one unit of the records.
-            scope_records: the records, from which follow the groups that the statistic averages
-                (`averaged_groups`).
+            groups: the groups of records that the statistic averages (`averaged_groups`).
         """
-        groups = self.averaged_groups(scope_records)
         if len(groups) == 1:
             return self.interval.interval_of(statistic)
         # A unit in two groups is counted twice in this sum, but is one unit of the statistic.

@@ -10,11 +10,6 @@ from figlang_tasks.core.text import LONE_SURROGATE
 from figlang_tasks.scoring.records import AnyRecord
 
 
-def _unchanged(record: Record, scope: str) -> Record:
-    """The record, which counts in a scope as it is."""
-    return record
-
-
 class Scopes(NamedTuple):
     """The parts of a benchmark for which a measure has a value of its own.
 
@@ -22,14 +17,14 @@ class Scopes(NamedTuple):
         names: all scopes, in the order of tables.
         scopes_of: the scopes in which a record counts.
         record_in: the record as it counts in a scope, if a scope is a part of each record (one of
-            the texts of a caption).
+            the texts of a caption); None if a record counts as it is.
         averaged: whether the value of all rows is the unweighted mean of the scopes' values. Such
             scopes repeat one measurement (folds, wordings of a prompt).
     """
 
     names: tuple[str, ...]
     scopes_of: Callable[[AnyRecord], Iterable[str]]
-    record_in: Callable[[AnyRecord, str], Record] = _unchanged
+    record_in: Callable[[AnyRecord, str], Record] | None = None
     averaged: bool = False
 
     def split(self, records: Sequence[Record]) -> dict[str, list[Record]]:
@@ -47,7 +42,10 @@ class Scopes(NamedTuple):
                 if not isinstance(scope, str) or scope not in records_by_scope:
                     _check_scope(scope, record)
                     records_by_scope[scope] = []
-                records_by_scope[scope].append(self.record_in(record, scope))
+                if self.record_in is None:
+                    records_by_scope[scope].append(record)
+                else:
+                    records_by_scope[scope].append(self.record_in(record, scope))
         return {scope: members for scope, members in records_by_scope.items() if members}
 
 
