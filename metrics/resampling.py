@@ -246,9 +246,10 @@ def _count_in_lines(numbers: Integers, limit: int) -> Floats:
         numbers: from 0 to `limit` - 1.
     """
     lines = len(numbers)
-    # One count for all lines: number x of line i is counted as i * limit + x.
-    numbers_of_all_lines = numbers + limit * np.arange(lines)[:, None]
-    counts = np.bincount(numbers_of_all_lines.ravel(), minlength=lines * limit)
+    if lines > 1:
+        # One count for all lines: number x of line i is counted as i * limit + x.
+        numbers = numbers + limit * np.arange(lines)[:, None]
+    counts = np.bincount(numbers.ravel(), minlength=lines * limit)
     return counts.reshape(lines, limit).astype(np.float64)
 
 

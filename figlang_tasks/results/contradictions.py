@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from figlang_tasks.metrics.explanation.scorers import SCORERS
 from figlang_tasks.scoring import OVERALL, Estimate, Estimates, Measure, Measures, full_name
-from figlang_tasks.scoring.evaluation import evaluate
+from figlang_tasks.scoring.evaluation import RecordsByScope, evaluate
 from figlang_tasks.scoring.readings import count_readings
 
 if TYPE_CHECKING:
@@ -64,30 +64,30 @@ def _compute_estimates(
     if not task.reported and not task.table:
         return {}
     recomputable = task.measures.recomputable
-    estimates: dict[str, dict[str, Estimate]] = {}
-    if task.reported:
-        measures = [
-            measure for measure in recomputable.all if measure.name in fully_compared_metrics
-        ]
-        # `row_of` tells which records are of one row of the benchmark.
-        estimates.update(evaluate(task.records, Measures.of(*measures, row_of=recomputable.row_of)))
-    # The other metrics have values alone, and {} if the records give them none.
+    fully_compared: list[Measure] = []
+    compared_by_value: list[Measure] = []
     for measure in recomputable.all:
-        if measure.name not in estimates:
-            estimates[measure.name] = _values_by_scope(task, measure)
+        if task.reported and measure.name in fully_compared_metrics:
+            fully_compared.append(measure)
+        else:
+            compared_by_value.append(measure)
+    # `row_of` tells which records are of one row of the benchmark.
+    estimates = evaluate(task.records, Measures.of(*fully_compared, row_of=recomputable.row_of))
+    records_by_scope = RecordsByScope(task.records, task.measures)
+    for measure in compared_by_value:
+        estimates[measure.name] = _values_by_scope(measure, records_by_scope)
     return estimates
 
 
-def _values_by_scope(task: TaskRun, measure: Measure) -> dict[str, Estimate]:
+def _values_by_scope(measure: Measure, records_by_scope: RecordsByScope) -> dict[str, Estimate]:
     """The value and the number of rows of a measure in each scope, without an interval.
 
     Scopes without a value are left out. The result is empty if all rows have no value.
     """
     values: dict[str, Estimate] = {}
-    for scope, scope_records in measure.records_by_scope(task.records).items():
+    for scope, (scope_records, rows) in records_by_scope.of(measure).items():
         statistic = measure.statistic_of(scope_records)
         if statistic is not None:
-            rows = task.measures.count_rows(scope_records)
             values[scope] = Estimate(statistic.total(), rows=rows)
         elif scope == OVERALL:  # the first scope
             return {}

@@ -21,6 +21,7 @@ from figlang_tasks.scoring.estimates import OVERALL, Estimate, flat, full_name
 from figlang_tasks.scoring.measure import Measure
 from figlang_tasks.scoring.output_warnings import UNFINISHED
 from figlang_tasks.scoring.records import by_repeat, row_of
+from figlang_tasks.scoring.scopes import Scopes
 
 STDERR_RESAMPLES = 1_000
 """Resamples of the bootstrap of a standard error: it is then known to about 2 % of itself."""
@@ -117,6 +118,42 @@ def _is_whole(pictures_by_id: Mapping[str, int | None]) -> bool:
     return all(pictures is None or pictures == known_ids for pictures in pictures_by_id.values())
 
 
+class RecordsOfScope(NamedTuple):
+    """The records that count in one scope, and the number of the benchmark's rows they cover."""
+
+    records: list[Record]
+    rows: int
+
+
+class RecordsByScope:
+    """The records of a task by scope, for one measure after the other.
+
+    Most measures count all records, and are split into scopes and counted once for all of these.
+    """
+
+    def __init__(self, records: Sequence[Record], measures: Measures) -> None:
+        """Take all records of a task, and its measures, which know how to count its rows."""
+        self._records = records
+        self._measures = measures
+        self._of_all_records: dict[Scopes | None, dict[str, RecordsOfScope]] = {}
+
+    def of(self, measure: Measure) -> dict[str, RecordsOfScope]:
+        """The records that count for a measure, by scope (`Measure.records_by_scope`)."""
+        counted = measure.counted(self._records)
+        if len(counted) < len(self._records):
+            return self._split(measure, counted)
+        if measure.scopes not in self._of_all_records:
+            self._of_all_records[measure.scopes] = self._split(measure, counted)
+        return self._of_all_records[measure.scopes]
+
+    def _split(self, measure: Measure, counted: list[Record]) -> dict[str, RecordsOfScope]:
+        """The records that count for a measure, by scope, with their numbers of rows."""
+        records_by_scope: dict[str, RecordsOfScope] = {}
+        for scope, records in measure.split(counted).items():
+            records_by_scope[scope] = RecordsOfScope(records, self._measures.count_rows(records))
+        return records_by_scope
+
+
 def guarded(
     name: str,
     compute: Callable[[], _Computed],
@@ -159,11 +196,12 @@ def evaluate(
     """
     estimates: dict[str, dict[str, Estimate]] = {}
     overall_statistics: dict[str, Statistic] = {}
+    records_by_scope = RecordsByScope(records, measures)
     for measure in measures.all:
         if in_run:
-            evaluated = _evaluate_in_run(measure, records, measures)
+            evaluated = _evaluate_in_run(measure, records_by_scope)
         else:
-            evaluated = _evaluate_scopes(measure, records, measures)
+            evaluated = _evaluate_scopes(measure, records_by_scope)
         if not evaluated.estimates:
             continue
         estimates[measure.name] = evaluated.estimates
@@ -214,36 +252,32 @@ class _Evaluated(NamedTuple):
     overall_statistic: Statistic | None = None
 
 
-def _evaluate_in_run(measure: Measure, records: Sequence[Record], measures: Measures) -> _Evaluated:
+def _evaluate_in_run(measure: Measure, records_by_scope: RecordsByScope) -> _Evaluated:
     """The estimates of one measure by scope; if it fails, NaN over all rows alone.
 
     A failure is logged, and so is what the measure leaves out.
     """
 
     def compute() -> _Evaluated:
-        return _evaluate_scopes(measure, records, measures, logs_warning=True)
+        return _evaluate_scopes(measure, records_by_scope, logs_warning=True)
 
     failed = _Evaluated({OVERALL: Estimate(math.nan)})
     return guarded(measure.name, compute, fallback=failed)
 
 
 def _evaluate_scopes(
-    measure: Measure,
-    records: Sequence[Record],
-    measures: Measures,
-    logs_warning: bool = False,
+    measure: Measure, records_by_scope: RecordsByScope, logs_warning: bool = False
 ) -> _Evaluated:
     """The estimates of one measure by scope; none if it has no value over all rows.
 
     Args:
         measure: the measure.
-        records: all records of a task.
-        measures: all measures of the task, which know how to count its rows.
+        records_by_scope: all records of a task.
         logs_warning: whether the measure warns of what it leaves out.
     """
     estimates: dict[str, Estimate] = {}
     overall_statistic: Statistic | None = None
-    for scope, scope_records in measure.records_by_scope(records).items():
+    for scope, (scope_records, rows) in records_by_scope.of(measure).items():
         is_overall = scope == OVERALL
         if is_overall and logs_warning and measure.warn is not None:
             # Of several answers to a row only the first: a warning counts rows.
@@ -259,7 +293,7 @@ def _evaluate_scopes(
             overall_statistic = statistic
         else:
             estimate = estimate._replace(stderr=None)
-        estimates[scope] = estimate._replace(rows=measures.count_rows(scope_records))
+        estimates[scope] = estimate._replace(rows=rows)
     return _Evaluated(estimates, overall_statistic)
 
 

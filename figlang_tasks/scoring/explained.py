@@ -300,9 +300,11 @@ def _threshold_measure(
 
     def statistic(records: Sequence[Record]) -> Statistic | None:
         """The counts of right labels with good enough explanations; None if scores are missing."""
+        has_scores = scheme.has_scores(records)
+        if not (has_scores or is_label_metric):
+            return None
         gold = [record["gold"] for record in records]
         right = [is_right(record) for record in records]
-        has_scores = scheme.has_scores(records)
         # F1@0 looks at scores where there are any, so that a score of 0 costs a label. The paper
         # calls it "simply F1 score" and states the rule for F1@53: "all predictions with
         # ExplanationScore <= 53 are considered incorrect" (arXiv 2405.01474, section 4.2). The
@@ -313,13 +315,11 @@ def _threshold_measure(
         counts_labels_alone = is_label_metric and (is_accuracy or not has_scores)
         if counts_labels_alone:
             counted_as_right = right
-        elif has_scores:
+        else:
             scores = [scheme.score_of(record) for record in records]
             counted_as_right = classification.counts_as_right(
                 gold, right, scores, threshold.at, threshold.explained
             ).tolist()
-        else:
-            return None
 
         units = map(unit_of, records)
         if is_accuracy:

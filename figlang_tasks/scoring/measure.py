@@ -172,7 +172,19 @@ class Measure:
 
         Scopes without records are left out; the result is empty if no record counts.
         """
-        counted = [record for record in records if self.counts(record)]
+        return self.split(self.counted(records))
+
+    def counted(self, records: Sequence[Record]) -> list[Record]:
+        """The records that count for the value (`counts`)."""
+        if self.applies is not _always:
+            records = [record for record in records if self.applies(record)]
+        if self.value_of_record is None:
+            return list(records)
+        value_of_record = self.value_of_record
+        return [record for record in records if value_of_record(record) is not None]
+
+    def split(self, counted: list[Record]) -> dict[str, list[Record]]:
+        """Records that all count, by scope (`records_by_scope`)."""
         if not counted:
             return {}
         records_by_scope = {OVERALL: counted}
@@ -255,7 +267,7 @@ class Measure:
             ValueError: a number of a share, which has Wilson's interval, is neither 0 nor 1.
         """
         numbers = [value_of_record(record) for record in records]
-        if self.interval is WILSON:
+        if self.interval is WILSON and not {0, 1}.issuperset(numbers):
             for record, number in zip(records, numbers, strict=True):
                 if number not in (0, 1):
                     raise ValueError(

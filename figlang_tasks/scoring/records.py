@@ -29,6 +29,9 @@ def by_repeat(records: Sequence[Record]) -> list[list[Record]]:
 
     There is a single group if each row has one answer.
     """
+    numbers = {record.get(REPEAT, 1) for record in records}
+    if len(numbers) == 1:
+        return [list(records)]
     answers_by_number: dict[int, list[Record]] = {}
     for record in records:
         answers_by_number.setdefault(record.get(REPEAT, 1), []).append(record)
