@@ -267,7 +267,8 @@ class Measure:
             ValueError: a number of a share, which has Wilson's interval, is neither 0 nor 1.
         """
         numbers = [value_of_record(record) for record in records]
-        if self.interval is WILSON and not {0, 1}.issuperset(numbers):
+        is_share = numbers.count(0) + numbers.count(1) == len(numbers)
+        if self.interval is WILSON and not is_share:
             for record, number in zip(records, numbers, strict=True):
                 if number not in (0, 1):
                     raise ValueError(
