@@ -39,9 +39,9 @@ __all__ = [
     "bootstrap",
     "of_mean",
     "of_two_classes",
+    "resampled_sums",
     "share",
     "standard_error",
-    "standard_errors",
     "sums_by_unit",
 ]
 
@@ -90,8 +90,7 @@ def bootstrap(
     Source: Hesterberg 2014, expanded percentile interval.
     """
     unit_rows = _finite_rows(rows)
-    [values] = _resampled_values([(unit_rows, value)], resamples)
-    return interval_of_resamples(values, len(unit_rows))
+    return interval_of_resamples(_resampled_values(unit_rows, value, resamples), len(unit_rows))
 
 
 def standard_error(
@@ -119,45 +118,45 @@ def standard_error(
 
     Source: Hesterberg 2014, section 4.3.
     """
-    [error] = standard_errors([(rows, value)], resamples)
-    return error
+    unit_rows = _finite_rows(rows)
+    return error_of_resamples(_resampled_values(unit_rows, value, resamples), len(unit_rows))
 
 
-def standard_errors(
-    statistics: Sequence[tuple[npt.ArrayLike, ValueOfSums]], resamples: int = RESAMPLES
-) -> list[float | None]:
-    """The standard error of each of several statistics, as `standard_error` gives it.
+def resampled_sums(tables: Sequence[npt.ArrayLike], resamples: int = RESAMPLES) -> list[Floats]:
+    """The sums of the rows of each table in the resamples that `bootstrap` draws.
 
-    Statistics of equally many units share their draws, which take most of the time. Each has the
-    same bits as alone.
+    Tables of equally many units share their draws, which take most of the time of a bootstrap. The
+    sums of each have the same bits as alone.
 
     Args:
-        statistics: rows and value of each, as `standard_error` takes them.
+        tables: the numbers of each unit, finite, shape [n, k]; n and k may differ between tables.
         resamples: at least 1.
 
+    Returns:
+        For each table its sums, of shape [resamples, k].
+
     Raises:
-        ValueError: as `standard_error`.
+        ValueError: no units, no resamples, or a row that is not finite.
 
     Examples:
-        >>> rows = [[hit, 1] for hit in (1, 0) * 50]
-        >>> def share(sums):
-        ...     return sums[..., 0] / sums[..., 1]
-        >>> share_error, hits_error = standard_errors([(rows, share), (rows, lambda s: s[..., 0])])
-        >>> round(share_error, 2), round(hits_error)
-        (0.05, 5)
+        >>> [sums, other_sums] = resampled_sums([[[1, 1], [0, 1]], [[0.5], [0.5]]], resamples=100)
+        >>> sums.shape, set(other_sums[:, 0].tolist())
+        ((100, 2), {1.0})
     """
-    finite_statistics = [(_finite_rows(rows), value) for rows, value in statistics]
-    indices_by_units: dict[int, list[int]] = {}
-    for index, (unit_rows, _) in enumerate(finite_statistics):
-        indices_by_units.setdefault(len(unit_rows), []).append(index)
+    sorted_tables: list[Floats] = []
+    tables_by_units: dict[int, list[int]] = {}
+    for index, table in enumerate(tables):
+        unit_rows = _finite_rows(table)
+        # so that the order given does not matter
+        sorted_tables.append(unit_rows[np.lexsort(unit_rows.T)])
+        tables_by_units.setdefault(len(unit_rows), []).append(index)
 
-    errors: list[float | None] = [None] * len(finite_statistics)
-    for units, indices in indices_by_units.items():
-        statistics_of_units = [finite_statistics[index] for index in indices]
-        values_of_statistics = _resampled_values(statistics_of_units, resamples)
-        for index, values in zip(indices, values_of_statistics, strict=True):
-            errors[index] = error_of_resamples(values, units)
-    return errors
+    sums_of_tables: dict[int, Floats] = {}
+    for indices in tables_by_units.values():
+        row_sums = RowSums([sorted_tables[index] for index in indices])
+        sums = row_sums.of_resamples(resamples, np.random.default_rng(DEFAULT_SEED))
+        sums_of_tables.update(zip(indices, sums, strict=True))
+    return [sums_of_tables[index] for index in range(len(sorted_tables))]
 
 
 def interval_of_resamples(values: Floats, units: int) -> Interval | None:
@@ -207,18 +206,8 @@ def _finite_rows(rows: npt.ArrayLike) -> Floats:
     return unit_rows
 
 
-def _resampled_values(
-    statistics: Sequence[tuple[Floats, ValueOfSums]], resamples: int
-) -> list[Floats]:
-    """The values of each statistic in the resamples, [resamples]; not finite where undefined.
-
-    Args:
-        statistics: rows, [units, columns], and value of each; at least one, all of equally many
-            units.
-        resamples: at least 1.
-    """
-    # Each table is sorted by itself, so that the order given does not matter.
-    row_sums = RowSums([rows[np.lexsort(rows.T)] for rows, _ in statistics])
-    sums_of_tables = row_sums.of_resamples(resamples, np.random.default_rng(DEFAULT_SEED))
+def _resampled_values(unit_rows: Floats, value: ValueOfSums, resamples: int) -> Floats:
+    """The statistic of each resample of the units, [resamples]; not finite where undefined."""
+    [sums] = resampled_sums([unit_rows], resamples)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return [value(sums) for (_, value), sums in zip(statistics, sums_of_tables, strict=True)]
+        return value(sums)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from loguru import logger
@@ -16,7 +17,7 @@ from loguru import logger
 from figlang_tasks.core import notes
 from figlang_tasks.core.record import Record
 from figlang_tasks.metrics import intervals
-from figlang_tasks.metrics.significance import Statistic
+from figlang_tasks.metrics.statistic import Floats, Statistic
 from figlang_tasks.scoring.estimates import OVERALL, Estimate, flat, full_name
 from figlang_tasks.scoring.measure import Measure
 from figlang_tasks.scoring.output_warnings import UNFINISHED
@@ -211,16 +212,7 @@ def evaluate(
         elif evaluated.overall_statistic is not None:
             overall_statistics[measure.name] = evaluated.overall_statistic
 
-    def compute_errors() -> dict[str, float | None]:
-        return _standard_errors(overall_statistics, stderr_resamples)
-
-    no_errors: dict[str, float | None] = {}
-    if in_run:
-        consequence = "the results lack standard errors"
-        errors = guarded("the bootstrap", compute_errors, no_errors, consequence)
-    else:
-        errors = compute_errors()
-    for name, stderr in errors.items():
+    for name, stderr in _standard_errors(overall_statistics, stderr_resamples, in_run).items():
         _set_error(estimates[name], stderr)
     return estimates
 
@@ -231,12 +223,31 @@ def _set_error(estimates: dict[str, Estimate], stderr: float | None) -> None:
 
 
 def _standard_errors(
-    statistics: Mapping[str, Statistic], resamples: int
+    statistics: Mapping[str, Statistic], resamples: int, in_run: bool
 ) -> dict[str, float | None]:
-    """The standard errors of statistics, by the name of the metric."""
-    rows_and_values = [(statistic.rows, statistic.value) for statistic in statistics.values()]
-    errors = intervals.standard_errors(rows_and_values, resamples)
-    return dict(zip(statistics, errors, strict=True))
+    """The standard errors of statistics, by the name of the metric; None where there is none.
+
+    Args:
+        statistics: those of all rows, by the name of the metric.
+        resamples: of the bootstrap, drawn once for all statistics.
+        in_run: whether a run waits for them: then a metric whose error fails has none (`guarded`).
+    """
+    tables = [statistic.rows for statistic in statistics.values()]
+    sums_of_statistics = intervals.resampled_sums(tables, resamples)
+    errors: dict[str, float | None] = {}
+    for (name, statistic), sums in zip(statistics.items(), sums_of_statistics, strict=True):
+        compute = partial(_standard_error, statistic, sums)
+        if in_run:
+            consequence = "it has no standard error"
+            errors[name] = guarded(f"the bootstrap of {name}", compute, None, consequence)
+        else:
+            errors[name] = compute()
+    return errors
+
+
+def _standard_error(statistic: Statistic, sums: Floats) -> float | None:
+    """The standard error of a statistic from its sums in the resamples, [resamples, columns]."""
+    return intervals.error_of_resamples(statistic.value_of(sums), len(statistic.units))
 
 
 class _Evaluated(NamedTuple):

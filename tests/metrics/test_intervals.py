@@ -21,6 +21,7 @@ from figlang_tasks.metrics.intervals import (
     interval_of_resamples,
     of_mean,
     of_two_classes,
+    resampled_sums,
     share,
     standard_error,
     sums_by_unit,
@@ -207,6 +208,17 @@ def test_a_standard_error_is_that_of_the_mean() -> None:
     assert standard_error([[0, 1], [1, 1]], ratio) == pytest.approx(0.5, rel=0.02)
     assert standard_error([[1, 1], [1, 1]], ratio) == 0
     assert standard_error([[1, 1]], ratio) is None
+
+
+def test_statistics_share_draws_and_have_the_bits_they_have_alone() -> None:
+    rng = np.random.default_rng(5)
+    hits = np.stack([rng.integers(0, 2, size=50), np.ones(50)], axis=1)
+    scores = rng.random((50, 1))
+    lengths = rng.random((7, 2))  # of other units
+    together = resampled_sums([hits, lengths, scores], resamples=40)
+    for table, sums in zip([hits, lengths, scores], together, strict=True):
+        [alone] = resampled_sums([table], resamples=40)
+        assert np.array_equal(sums, alone)
 
 
 # --- errors ---

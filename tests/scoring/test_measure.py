@@ -180,6 +180,30 @@ def test_a_measure_that_fails_costs_itself_alone() -> None:
         evaluate([record(1)], Measures.of(broken))
 
 
+def test_a_bootstrap_that_fails_costs_a_standard_error_alone() -> None:
+    """The value of one sum can be right where that of many sums at a time fails."""
+
+    def share_of_one_sum(sums: Any) -> Any:
+        return sums[0] / sums[1]
+
+    def count_hits(records: Sequence[Record]) -> Statistic:
+        units = [record["id"] for record in records]
+        return grouped(units, [[1, 2]] * len(records), share_of_one_sum)
+
+    broken = Measure("broken", "Fails.", "this test", statistic=count_hits)
+    records = [record(number) for number in range(4)]
+    notes.take_failures()
+    estimates = evaluate(records, Measures.of(ACC, broken), in_run=True)
+    assert estimates["broken"][OVERALL].value == 0.5
+    assert estimates["broken"][OVERALL].stderr is None
+    assert estimates["acc"][OVERALL].stderr == 0
+    assert notes.take_failures() == [
+        "the bootstrap of broken failed; it has no standard error, see the log"
+    ]
+    with pytest.raises(ValueError, match="value makes"):
+        evaluate(records, Measures.of(broken))
+
+
 def test_declarations_that_are_refused() -> None:
     exactly_one = "x must have exactly one of value_of_record, statistic and estimate_of"
     with pytest.raises(ValueError, match=exactly_one):
