@@ -233,7 +233,10 @@ def _may_say_neither(text: str) -> bool:
     if not text.isascii():  # In other texts patterns take more letters for these.
         return True
     lowered = text.lower()
-    return any(word in lowered for word in _WORDS_FOR_NEITHER)
+    for word in _WORDS_FOR_NEITHER:
+        if word in lowered:
+            return True
+    return False
 
 
 def _ticked_label(names: _Names) -> Read[Label] | None:
@@ -279,12 +282,11 @@ def _stated_label(remarks: _Remarks) -> Read[Label] | None:
     said = [remark for remark in remarks.of_labels if remark.standing == "said"]
     if not said:
         return None
-    topics = {remarks.topic(remark) for remark in said}
-    contrary = [
-        remark
-        for remark in remarks.of_labels
-        if remark.is_denied and remarks.topic(remark) in topics
-    ]
+    denied = [remark for remark in remarks.of_labels if remark.is_denied]
+    contrary: list[Remark] = []
+    if denied:
+        topics = {remarks.topic(remark) for remark in said}
+        contrary = [remark for remark in denied if remarks.topic(remark) in topics]
     # A denied remark is evidence for the other label.
     return decide(remarks.answer, [remark.evidence("statement") for remark in [*said, *contrary]])
 
