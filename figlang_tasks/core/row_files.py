@@ -148,8 +148,8 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
+# `json.loads` would make a decoder for each line.
 _DECODER: Final = json.JSONDecoder(object_pairs_hook=_unique_keys)
-"""For JSON Lines: `json.loads` would make a decoder for each of them."""
 
 
 def _csv_rows(
@@ -383,9 +383,8 @@ def placeholder_fault(text: str) -> str:
     The words of our prompts may hold one, where a picture belongs. In the text of a row, models and
     chat templates would take it for one picture more.
     """
-    if "<" not in text and "[" not in text:  # Most texts have nothing that one begins with.
-        return ""
-    placeholder = _PLACEHOLDER.search(text)
+    # Most texts have nothing that a placeholder begins with.
+    placeholder = _PLACEHOLDER.search(text) if "<" in text or "[" in text else None
     if placeholder is None:
         return ""
     return (
