@@ -1,7 +1,7 @@
 """A quick look at an output: whether one of its lines may begin a question or a turn.
 
-Most outputs have several lines and no invented question. To analyse the prompt for them takes ten
-times as long as the reading of their answers.
+Most outputs have several lines and no invented question. To analyse the prompt takes longer than to
+read the answer.
 """
 
 from __future__ import annotations
