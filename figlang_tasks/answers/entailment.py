@@ -10,8 +10,6 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 
 from figlang_tasks.answers.checkboxes import Checkbox, checkboxes, ticked
 from figlang_tasks.answers.labels import (
@@ -69,9 +67,14 @@ def entailment(output: str | None, prompt_texts: Sequence[str] = ()) -> Read[Lab
 
 def _read(answer: Answer) -> Read[Label]:
     """The label that the first tier with evidence gives, or why there is none."""
-    analysis = _Analysis(answer)
-    for tier in _TIERS:
-        reading = tier(analysis)
+    names = _Names(answer)
+    for tier_of_names in _TIERS_OF_NAMES:
+        reading = tier_of_names(names)
+        if reading is not None:
+            return reading
+    remarks = _Remarks(answer, names.mentions)
+    for tier_of_remarks in _TIERS_OF_REMARKS:
+        reading = tier_of_remarks(remarks)
         if reading is not None:
             return reading
     if REFUSAL.search(answer.text):
@@ -81,29 +84,23 @@ def _read(answer: Answer) -> Read[Label]:
     return Read(None, "unreadable", "nothing")
 
 
-@dataclass(frozen=True)
-class _Analysis:
-    """An answer, and what it says of the labels."""
+class _Names:
+    """Where an answer names labels.
 
-    answer: Answer
+    Attributes:
+        answer: the answer.
+        boxes: the boxes beside the names of labels: "[x] Entailment".
+        mentions: the places that name a label, without boxes that are not ticked.
+    """
 
-    @cached_property
-    def text(self) -> str:
-        """The text of the answer in plain signs."""
-        return self.answer.text
+    def __init__(self, answer: Answer) -> None:
+        self.answer = answer
+        self.boxes: list[Checkbox] = checkboxes(answer.text, NAMES)
+        self.mentions: list[Mention] = list(find_mentions(answer))
+        if self.boxes:
+            unticked = {box.word.start() for box in self.boxes if box.mark in ("empty", "cross")}
+            self.mentions = [word for word in self.mentions if word.start not in unticked]
 
-    @cached_property
-    def boxes(self) -> list[Checkbox]:
-        """The boxes beside the names of labels: "[x] Entailment"."""
-        return checkboxes(self.text, NAMES)
-
-    @cached_property
-    def mentions(self) -> list[Mention]:
-        """The places that name a label, without boxes that are not ticked."""
-        unticked = {box.word.start() for box in self.boxes if box.mark in ("empty", "cross")}
-        return [mention for mention in find_mentions(self.answer) if mention.start not in unticked]
-
-    @cached_property
     def last_announcement(self) -> tuple[int, Evidence | None]:
         """Where the last announced mention stands in `mentions`, and the evidence for its label.
 
@@ -115,27 +112,32 @@ class _Analysis:
                 return number, announcement
         return 0, None
 
-    @cached_property
-    def label_remarks(self) -> list[Remark]:
-        """What is said of labels that are neither announced nor alone."""
-        remarks = []
-        for mention in self.mentions:
-            if mention.is_alone or mention.announcement() is not None:
-                continue
+
+class _Remarks:
+    """What an answer says of the labels, where none is announced, ticked or alone.
+
+    Attributes:
+        answer: the answer.
+        of_labels: what is said of labels.
+        of_stances: what is said of stances: "supports the claim".
+        all: both.
+    """
+
+    def __init__(self, answer: Answer, mentions: Sequence[Mention]) -> None:
+        """Find what is said of the labels.
+
+        Args:
+            answer: the answer.
+            mentions: the places that name a label, none of which is announced or alone.
+        """
+        self.answer = answer
+        self.of_labels: list[Remark] = []
+        for mention in mentions:
             remark = mention.remark()
             if remark is not None:
-                remarks.append(remark)
-        return remarks
-
-    @cached_property
-    def stances(self) -> list[Remark]:
-        """What is said of stances: "supports the claim"."""
-        return list(find_stances(self.answer))
-
-    @cached_property
-    def remarks(self) -> list[Remark]:
-        """What is said of labels and stances."""
-        return [*self.label_remarks, *self.stances]
+                self.of_labels.append(remark)
+        self.of_stances: list[Remark] = list(find_stances(answer))
+        self.all = [*self.of_labels, *self.of_stances]
 
     def topic(self, remark: Remark) -> tuple[object, ...]:
         """What a remark is about: its label and the quoted sentences beside it.
@@ -144,12 +146,12 @@ class _Analysis:
         """
         return (remark.label, *self.answer.quoted_beside(remark.start, remark.end))
 
-    @cached_property
     def verdicts(self) -> list[Remark]:
         """The denials that are verdicts; [] if the text after one calls the two unrelated."""
-        denials = [remark for remark in self.remarks if remark.standing == "denied"]
-        if any(_NEUTRAL.search(self.text, denial.start, denial.end + _NEAR) for denial in denials):
-            return []
+        denials = [remark for remark in self.all if remark.standing == "denied"]
+        for denial in denials:
+            if _NEUTRAL.search(self.answer.text, denial.start, denial.end + _NEAR):
+                return []
         return denials
 
 
@@ -162,6 +164,16 @@ _ANNOUNCED_NEITHER = re.compile(
     r"\b(?=[aclprv])(?:label|answer|verdict|prediction|classification|conclusion|relationship)\b[^.?!\n]{0,20}?(?:\b(?:is|be)\b|:)"
     r"[\s\"'(]{0,4}(?:therefore\s)?(?:neither|neutral|none|n/a|undetermined|unknown|unclear|unrelated)\b",
     re.I,
+)
+_WORDS_FOR_NEITHER = (
+    "neither",
+    "neutral",
+    "none",
+    "n/a",
+    "undetermined",
+    "unknown",
+    "unclear",
+    "unrelated",
 )
 _OR_NEITHER = re.compile(r"[\"')\]]{0,2}\s?(?:[,;/]|\bor)\s?[\"'(]?(?:neutral|neither)\b", re.I)
 _JOINED = re.compile(
@@ -186,37 +198,52 @@ _NEUTRAL = re.compile(
 _NEAR = 200  # characters after a denial in which the answer may say that the two are unrelated
 
 
-def _announced_label(analysis: _Analysis) -> Read[Label] | None:
+def _announced_label(names: _Names) -> Read[Label] | None:
     """The label of the last announcement, or one alone that corrects it; None without announcement.
 
     It is ambiguous if the other label or "or neutral" stands beside it, and a refusal if "neither"
     is announced last.
     """
-    number, last = analysis.last_announcement
-    neither_starts = [neither.start() for neither in _ANNOUNCED_NEITHER.finditer(analysis.text)]
-    if neither_starts and (last is None or neither_starts[-1] > last.end):
-        return _NEITHER
+    text = names.answer.text
+    number, last = names.last_announcement()
+    if _may_say_neither(text):
+        neither_starts = [neither.start() for neither in _ANNOUNCED_NEITHER.finditer(text)]
+        if neither_starts and (last is None or neither_starts[-1] > last.end):
+            return _NEITHER
     if last is None:
         return None
-    if _OR_NEITHER.match(analysis.text, last.end):
+    if _OR_NEITHER.match(text, last.end):
         return _CONFLICT
 
     reading: Read[Label] = Read(last.value, "read", "label")
-    mentions = analysis.mentions[max(0, number - 1) :]  # from the one before the last announced
+    mentions = names.mentions[max(0, number - 1) :]  # from the one before the last announced
     for before, mention in itertools.pairwise(mentions):
         is_beside_last = last.start in (before.start, mention.start)
         if is_beside_last and before.label != mention.label:
-            if _JOINED.fullmatch(analysis.text, before.end, mention.start):
+            if _JOINED.fullmatch(text, before.end, mention.start):
                 return _CONFLICT  # "LABEL: entailment, contradiction"
         if mention.start > last.start and mention.is_alone:
-            if CORRECTION.search(analysis.text, before.end, mention.end):
+            if CORRECTION.search(text, before.end, mention.end):
                 reading = Read(mention.label, "read", "correction")  # the last correction counts
     return reading
 
 
-def _ticked_label(analysis: _Analysis) -> Read[Label] | None:
+def _may_say_neither(text: str) -> bool:
+    """Whether a text has one of the words by which `_ANNOUNCED_NEITHER` ends."""
+    if not text.isascii():  # In other texts patterns take more letters for these.
+        return True
+    lowered = text.lower()
+    for word in _WORDS_FOR_NEITHER:
+        if word in lowered:
+            return True
+    return False
+
+
+def _ticked_label(names: _Names) -> Read[Label] | None:
     """The label whose box is ticked; None if no box is. Two different ones are ambiguous."""
-    return decide(analysis.answer, ticked(analysis.boxes, _label_of))
+    if not names.boxes:
+        return None
+    return decide(names.answer, ticked(names.boxes, _label_of))
 
 
 def _label_of(word: re.Match[str]) -> Label:
@@ -224,83 +251,85 @@ def _label_of(word: re.Match[str]) -> Label:
     return 1 if word[0].lower().startswith("entail") else 0
 
 
-def _lone_label(analysis: _Analysis) -> Read[Label] | None:
+def _lone_label(names: _Names) -> Read[Label] | None:
     """The label that stands alone, as a line, a heading or a sentence; None without one."""
-    alone = [mention for mention in analysis.mentions if mention.is_alone]
+    alone = [mention for mention in names.mentions if mention.is_alone]
     evidence = [Evidence(mention.label, mention.start, mention.end, "word") for mention in alone]
-    return decide(analysis.answer, evidence)
+    return decide(names.answer, evidence)
 
 
-def _neither(analysis: _Analysis) -> Read[Label] | None:
+def _neither(remarks: _Remarks) -> Read[Label] | None:
     """A refusal where the answer begins with "neutral", or denies both labels and states none.
 
     Ambiguous where it says "not entail or contradict" and states a label; else None.
     """
-    if NEUTRAL.match(analysis.text):
+    if NEUTRAL.match(remarks.answer.text):
         return _NEITHER
-    denies_either = _NOT_EITHER.search(analysis.text) is not None
-    denied_labels = {remark.label for remark in analysis.remarks if remark.is_denied}
+    denies_either = _NOT_EITHER.search(remarks.answer.text) is not None
+    denied_labels = {remark.label for remark in remarks.all if remark.is_denied}
     if not denies_either and len(denied_labels) < 2:
         return None
-    if not any(remark.standing == "said" for remark in analysis.remarks):
+    if not any(remark.standing == "said" for remark in remarks.all):
         return _NEITHER
     return _CONFLICT if denies_either else None
 
 
-def _stated_label(analysis: _Analysis) -> Read[Label] | None:
+def _stated_label(remarks: _Remarks) -> Read[Label] | None:
     """The label that is said of the image or the sentences; None if none is said of them.
 
     It is ambiguous if the same label is denied of the same quoted sentences.
     """
-    said = [remark for remark in analysis.label_remarks if remark.standing == "said"]
+    said = [remark for remark in remarks.of_labels if remark.standing == "said"]
     if not said:
         return None
-    topics = {analysis.topic(remark) for remark in said}
-    contrary = [
-        remark
-        for remark in analysis.label_remarks
-        if remark.is_denied and analysis.topic(remark) in topics
-    ]
+    denied = [remark for remark in remarks.of_labels if remark.is_denied]
+    contrary: list[Remark] = []
+    if denied:
+        topics = {remarks.topic(remark) for remark in said}
+        contrary = [remark for remark in denied if remarks.topic(remark) in topics]
     # A denied remark is evidence for the other label.
-    return decide(analysis.answer, [remark.evidence("statement") for remark in [*said, *contrary]])
+    return decide(remarks.answer, [remark.evidence("statement") for remark in [*said, *contrary]])
 
 
-def _label_left_by_denial(analysis: _Analysis) -> Read[Label] | None:
+def _label_left_by_denial(remarks: _Remarks) -> Read[Label] | None:
     """The label that a denial of the other leaves, or that a stance stands for; else None.
 
     It is ambiguous if a stance or the name of a label says the contrary.
     """
-    denied_labels = {remark.label for remark in analysis.verdicts}
+    verdicts = remarks.verdicts()
+    denied_labels = {remark.label for remark in verdicts}
     # "It does not contradict the claim. It is a contradiction."
     contrary = []
-    for remark in analysis.label_remarks:
+    for remark in remarks.of_labels:
         if remark.standing == "named" and remark.is_predicate and remark.label in denied_labels:
             contrary.append(remark)
 
-    evidence = [remark.evidence("denial") for remark in [*analysis.verdicts, *contrary]]
+    evidence = [remark.evidence("denial") for remark in [*verdicts, *contrary]]
     evidence += [
-        remark.evidence("stance") for remark in analysis.stances if remark.standing == "said"
+        remark.evidence("stance") for remark in remarks.of_stances if remark.standing == "said"
     ]
-    return decide(analysis.answer, evidence)
+    return decide(remarks.answer, evidence)
 
 
-def _unrelated(analysis: _Analysis) -> Read[Label] | None:
+def _unrelated(remarks: _Remarks) -> Read[Label] | None:
     """A refusal where a denial is no verdict, or the answer says "neither"; else None.
 
     A denial is no verdict if the two are said to be unrelated. Where it is one, the tier before has
     read it.
     """
-    has_denial = any(remark.standing == "denied" for remark in analysis.remarks)
-    return _NEITHER if has_denial or _SAYS_NEITHER.search(analysis.text) else None
+    has_denial = any(remark.standing == "denied" for remark in remarks.all)
+    return _NEITHER if has_denial or _SAYS_NEITHER.search(remarks.answer.text) else None
 
 
-_TIERS: tuple[Callable[[_Analysis], Read[Label] | None], ...] = (
+_TIERS_OF_NAMES: tuple[Callable[[_Names], Read[Label] | None], ...] = (
     _announced_label,
     _ticked_label,
     _lone_label,
+)
+_TIERS_OF_REMARKS: tuple[Callable[[_Remarks], Read[Label] | None], ...] = (
     _neither,
     _stated_label,
     _label_left_by_denial,
     _unrelated,
 )
-"""The tiers of `entailment` in their order; each gives None where it has no evidence."""
+"""The tiers of `entailment`: after those of names, these; each gives None without evidence."""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from figlang_tasks.answers.denial import (
     BY_IMAGE,
@@ -94,6 +94,7 @@ _LABEL = re.compile(
     r"\b(?=[nec])(?P<non>non[\s-]?)?(?P<word>(?P<one>entail(?P<one_noun>ment)?\w*)|(?P<zero>contrad(?P<zero_noun>iction)?\w*))",
     re.I,
 )
+_LONGEST_NON = len("non-")  # before a label
 _OR = r"[\"')]{0,2}\s?(?:or|/|and/or|and|vs\.?|versus)\s?[\"'(]{0,2}(?:an?\s)?"
 EITHER = re.compile(rf"\b(?:entail\w*{_OR}contrad\w*|contrad\w*{_OR}entail\w*)", re.I)
 """The echo of the options: "entailment or contradiction"."""
@@ -155,8 +156,7 @@ _IS = re.compile(
 _PREDICATE = re.compile(r"(?:\b(?:is|are|as)|'s)\b[^.,;]{0,40}\Z", re.I)
 
 
-@dataclass(frozen=True)
-class Mention:
+class Mention(NamedTuple):
     """A place that names a label.
 
     Attributes:
@@ -289,9 +289,16 @@ def _has_subject(around: Around, form: Form) -> bool:
 def find_mentions(answer: Answer) -> Iterator[Mention]:
     """Yield the places that name a label, without the echo "entailment or contradiction"."""
     text = answer.text.lower()
-    may_have_echo = "enta" in text and "contrad" in text
-    echo = EITHER if may_have_echo else None
-    for word, around in answer.mentions(_LABEL, echo):
+    # In ASCII the names have these letters; patterns take others for an "i" too.
+    starts = [text.find(letters) for letters in ("enta", "contrad") if letters in text]
+    if answer.text.isascii():
+        if not starts:
+            return
+        start = max(0, min(starts) - _LONGEST_NON)
+    else:
+        start = 0
+    echo = EITHER if len(starts) == 2 else None
+    for word, around in answer.mentions(_LABEL, echo, start):
         yield Mention(word, around)
 
 

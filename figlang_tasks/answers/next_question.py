@@ -21,6 +21,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
+from figlang_tasks.answers.first_words import first_words, may_begin_question
 from figlang_tasks.answers.output import answer_span
 from figlang_tasks.answers.prompt_question import COLON, LINE_START, WORD, PromptQuestion, plain
 from figlang_tasks.answers.wordings import Wordings, match_lines, word_lines
@@ -35,19 +36,7 @@ _LONGEST_QUOTING: Final = 120  # of "The question is:" among them
 _LONGEST_TEXT: Final = 2000  # of a line
 # Fields of a row that no prompt shows (`texts_of_row`)
 _NEVER_SHOWN: Final = frozenset(
-    (
-        "id",
-        "data",
-        "dataset",
-        "config",
-        "label",
-        "answer",
-        "gold",
-        "target",
-        "reference",
-        "references",
-        "explanation",
-    )
+    "id data dataset config label answer gold target reference references explanation".split()
 )
 
 
@@ -256,6 +245,11 @@ def _end_of_answer(
 
     line_starts = word_lines(text, search_from)
     if not line_starts:  # All that is looked for begins a line.
+        return None
+    question_words = first_words(plain(prompt))
+    if other_wordings is not None:
+        question_words |= other_wordings.first_words | first_words(plain(shown_texts[0]))
+    if not may_begin_question(text, line_starts, question_words):
         return None
     questions = [PromptQuestion(prompt, shown_texts)]
     if other_wordings is not None:

@@ -6,6 +6,7 @@ In "<think>A or B?</think>So <answer>B</answer></s>Human: Thanks!" it is "B".
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from figlang_tasks.answers.thought_tags import ANSWERS
 from figlang_tasks.answers.thoughts import without_thoughts
@@ -31,6 +32,7 @@ _ANSWER_TAG = re.compile(
 )
 
 
+@lru_cache(maxsize=1)  # Several readers look at an output, one after the other.
 def answer_span(output: str) -> tuple[str, int, int]:
     """The output with line ends in place of thoughts, and start and end of the answer in it."""
     text = without_thoughts(output)

@@ -91,6 +91,11 @@ def find_answer(output: str | None) -> Answer | Read[Any]:
     return Read(None, "empty", "thought" if answer.has_thought else "empty")
 
 
+def _start(evidence: Evidence) -> int:
+    """Where a piece of evidence begins."""
+    return evidence.start
+
+
 def decide(answer: Answer, evidence: Iterable[Evidence]) -> Read[Any] | None:
     """The reading on which pieces of evidence of equal weight agree; None without evidence.
 
@@ -102,7 +107,7 @@ def decide(answer: Answer, evidence: Iterable[Evidence]) -> Read[Any] | None:
         answer: the answer that the evidence is of.
         evidence: the pieces, in any order. The rule of the last one is that of the reading.
     """
-    evidence_in_order = sorted(evidence, key=lambda piece: piece.start)
+    evidence_in_order = sorted(evidence, key=_start)
     if not evidence_in_order:
         return None
     last = evidence_in_order[-1]
@@ -144,7 +149,12 @@ def read_marked_parts(
             part = part.without_quotations(prompt_texts)
         return read(part)
 
-    patterns = (_JSON_VALUE, _BOX) if boxes else (_JSON_VALUE,)
+    # Most answers have nothing that a marked part begins with.
+    patterns: list[re.Pattern[str]] = []
+    if '"' in answer.text or "'" in answer.text:
+        patterns.append(_JSON_VALUE)
+    if boxes and "\\" in answer.text:
+        patterns.append(_BOX)
     for pattern in patterns:
         parts = [answer.part(*match.span("value")) for match in pattern.finditer(answer.text)]
         # Each part is read once: a model in a loop writes the same part again and again.

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from figlang_tasks.answers.first_words import first_words
 from figlang_tasks.answers.prompt_question import MOST_WORDS, WORD, PromptQuestion, plain
 
 _LINE_WITH_WORD = re.compile(r"\n(?=[^\w\n]*\w)")
@@ -81,6 +82,14 @@ class Wordings:
             if not any(self._openings.match(output, start) for start in line_starts):
                 return []
         return [PromptQuestion(question, [text]) for question in self.questions(text)]
+
+    @cached_property
+    def first_words(self) -> frozenset[str]:
+        """The words with which the question may begin, but for those of its text."""
+        words: frozenset[str] = frozenset()
+        for before, after in self.frames:
+            words |= first_words(plain(before)) | first_words(plain(after))
+        return words
 
     @cached_property
     def _openings(self) -> re.Pattern[str]:

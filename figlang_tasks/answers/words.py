@@ -16,6 +16,8 @@ import re
 from functools import lru_cache
 from typing import Final
 
+from figlang_tasks.answers.any_case import AnyCase
+
 IN_LOOPS: Final = 128
 """How many results functions keep: a model in a loop writes the same around each word."""
 
@@ -85,10 +87,9 @@ _BETWEEN = (
     r"|labell?ed|la|letra"
     r"|(?:candidate|caption|statement)(?= \d)|(?!hardly)\w+ly)\b)*"
 )
-ANNOUNCED: Final = re.compile(
+ANNOUNCED: Final = AnyCase(
     rf"(?:\b{_NAME_OF_ANSWER}\b[^.?!\n]{{0,60}}?{_IS}|\bans\.|{_IN_CHINESE}|{_IN_JAPANESE_OR_KOREAN}"
-    rf"|{_I_SAY}){_BETWEEN}\Z",
-    re.I,
+    rf"|{_I_SAY}){_BETWEEN}\Z"
 )
 """Text before a word that announces it as the answer: "The correct answer is", "I would say".
 
@@ -98,11 +99,10 @@ the same in Chinese, Japanese or Korean; "I would say". Words such as "most like
 
 _SURELY = r"(?:certainly|clearly|definitely|thus|therefore|does|do)"
 # "The answer is not", "The correct option isn't a", "The answer cannot be"
-_DENIED_AS_ANSWER = re.compile(
+_DENIED_AS_ANSWER = AnyCase(
     rf"\b{_NAME_OF_ANSWER}\b[^.?!,;\n]{{0,40}}?"
     rf"(?:(?:\b(?:is|are|was)\b|[:=])\s{{0,2}}(?:{_SURELY}\s)?(?:not|non|no)[\s-]|\b(?:isn't|wasn't)\s"
-    r"|(?:\b(?:cannot|can not|must not|should not)|n't)\sbe\s)(?:an?\s|the\s)?[\"'(\[]{0,2}\Z",
-    re.I,
+    r"|(?:\b(?:cannot|can not|must not|should not)|n't)\sbe\s)(?:an?\s|the\s)?[\"'(\[]{0,2}\Z"
 )
 # "I choose", "I would definitely go with", "I'd say that it is"
 _CHOSEN = re.compile(
@@ -206,11 +206,13 @@ _AFFIRMING = re.compile(
     "|".join((_BETWEEN_COMMAS, _NO_DOUBT, _NO_WONDER, _NOT_WITHOUT, _NOTHING_LESS)), re.I
 )
 # One of these is in each of the phrases, and in few texts.
-_MAY_AFFIRM = re.compile(
-    r"n(?:o|'t|ever)|without|beyond|hard|little|impossible|difficult|more than", re.I
+_MAY_AFFIRM = AnyCase(
+    r"n(?:o|'t|ever)|without|beyond|hard|little|impossible|difficult|more than",
 )
 # "does not, however, support"
 _ASIDE = re.compile(r"(\b(?:not|never|neither|cannot)|n't),\s[^,.;:]{1,40},(?=\s)", re.I)
+
+_BLANKS = re.compile(r"\s{2,}")
 
 
 @lru_cache(maxsize=IN_LOOPS)
@@ -223,18 +225,17 @@ def without_affirming(text: str) -> str:
         text = _AFFIRMING.sub(" ", text)
     if "," in text:
         text = _ASIDE.sub(r"\1", text)
-    return re.sub(r"\s{2,}", " ", text)
+    return _BLANKS.sub(" ", text)
 
 
 _CLAUSE = re.compile(r"[,:;(]|\b(?:(?<!anything )but|so(?! far)|because|and|as)\b", re.I)
-DENIAL: Final = re.compile(
+DENIAL: Final = AnyCase(
     r"\b(?:not(?! (?:only|just|merely|simply|solely))|no(?!"
     r" (?:doubt|wait))|non|never|nobody|neither|cannot|nothing"
     r"|lacks?|without|fails? to|than(?! one)|unrelated|worst|incorrect|is wrong|far from|out of the"
     r" question"
     r"|anything but|instead of|devoid of|absence of|(?:false|untrue|wrong|mistaken?)"
-    r" (?:that|to))\b|n't\b",
-    re.I,
+    r" (?:that|to))\b|n't\b"
 )
 """Words that deny what stands in their clause."""
 NOTHING_AFTER: Final = re.compile(
@@ -246,12 +247,11 @@ NOTHING_AFTER: Final = re.compile(
 _NOR = re.compile(r"\bnor\b", re.I)
 _REJECTED = re.compile(r"\bliteral\b", re.I)  # "The metaphor is literal": it is none.
 _MODAL = re.compile(r"\b(?:may|might|could)\b", re.I)  # what leaves an announcement open
-_HEDGED = re.compile(
+_HEDGED = AnyCase(
     r"\b(?:may|might|could|whether|if|so"
     r" far|doubt(?:s|ed|ing|ful)?|unlikely|hardly|barely|scarcely|perhaps|possibly"
     r"|it is possible|questionable|debatable|(?:not|un)\s?(?:clear|certain|sure)"
-    r"|maybe|never have i|only (?:partially|partly|in part))\b",
-    re.I,
+    r"|maybe|never have i|only (?:partially|partly|in part))\b"
 )
 
 
@@ -286,7 +286,7 @@ def is_said(before: str, after: str = "") -> bool | None:
 
     if is_hedged(clause_before) or is_hedged(clause_after):
         return None
-    denials = len(DENIAL.findall(clause_before))
+    denials = DENIAL.count(clause_before)
     if denials > 1:
         return None  # "I do not think that there is no metaphor"
     is_denied_before = denials == 1 or _NOR.search(clause_before) is not None

@@ -75,12 +75,13 @@ def read_rows(
         rows = json_lines(io.BytesIO(content))
     else:
         rows = _csv_rows(content, required, delimiter)
+    required_columns = frozenset(required)
     for number, row in rows:
         location = f"{path}, line {number}"
-        if isinstance(row, str):
+        if isinstance(row, str) or required_columns <= row.keys():
             yield location, row
         else:
-            yield location, _missing_columns(row, required) or row  # "" if it has all
+            yield location, _missing_columns(row, required)
 
 
 def content_of(path: Path, most_bytes: int = files.MOST_BYTES) -> bytes:
@@ -120,7 +121,7 @@ def json_lines(lines: Iterable[bytes]) -> Iterator[tuple[int, RowOrFault]]:
             continue
         encoding = "utf-8-sig" if number == 1 else "utf-8"  # a byte order mark
         try:
-            value = json.loads(line.decode(encoding), object_pairs_hook=_unique_keys)
+            value = _DECODER.decode(line.decode(encoding))
         except UnicodeDecodeError as error:
             yield number, _utf8_fault(error)
             continue
@@ -147,6 +148,10 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
+# `json.loads` would make a decoder for each line.
+_DECODER: Final = json.JSONDecoder(object_pairs_hook=_unique_keys)
+
+
 def _csv_rows(
     content: bytes, required: Sequence[str], delimiter: str
 ) -> Iterator[tuple[int, RowOrFault]]:
@@ -163,8 +168,8 @@ def _csv_rows(
     try:
         text = io.StringIO(content.decode("utf-8-sig"), newline="")
         csv.field_size_limit(_LONGEST_CELL)  # Python's own limit is 131,072
-        reader = csv.DictReader(text, delimiter=delimiter, strict=True)
-        columns = reader.fieldnames or ()
+        reader = csv.reader(text, delimiter=delimiter, strict=True)
+        columns = next(reader, [])
         if len(set(columns)) < len(columns):  # Python would silently take the last of the two
             yield 1, "has a column twice: rename one"
             return
@@ -180,9 +185,12 @@ def _csv_rows(
         )
         line_before = reader.line_num
         for cells in reader:
-            # `DictReader` puts surplus cells under the key None, and None for missing cells.
-            is_whole = None not in cells and None not in cells.values()
-            yield line_before + 1, cells if is_whole else row_fault
+            if not cells:  # an empty line
+                continue
+            if len(cells) == len(columns):
+                yield line_before + 1, dict(zip(columns, cells, strict=True))
+            else:
+                yield line_before + 1, row_fault
             line_before = reader.line_num
     except UnicodeDecodeError as error:
         number = content.count(b"\n", 0, error.start) + 1  # of the line with the wrong byte
@@ -359,12 +367,14 @@ def text(values: Row, column: str, location: str, optional: bool = False) -> str
     value = values.get(column)
     if value is None and optional:
         return ""
-    is_wrongly_empty = not optional and isinstance(value, str) and not value.strip()
-    if not isinstance(value, str) or is_wrongly_empty or LONE_SURROGATE.search(value):
-        requirement = "a text" if optional else "a text that is not empty"
-        raise DataError(f"{location}: {column} is {brief(value)}, must be {requirement}")
-    require_no_placeholder(value, column, location)
-    return value.strip()
+    if isinstance(value, str):
+        stripped = value.strip()
+        is_whole = value.isascii() or not LONE_SURROGATE.search(value)
+        if is_whole and (stripped or optional):
+            require_no_placeholder(value, column, location)
+            return stripped
+    requirement = "a text" if optional else "a text that is not empty"
+    raise DataError(f"{location}: {column} is {brief(value)}, must be {requirement}")
 
 
 def placeholder_fault(text: str) -> str:
@@ -373,7 +383,8 @@ def placeholder_fault(text: str) -> str:
     The words of our prompts may hold one, where a picture belongs. In the text of a row, models and
     chat templates would take it for one picture more.
     """
-    placeholder = _PLACEHOLDER.search(text)
+    # Most texts have nothing that a placeholder begins with.
+    placeholder = _PLACEHOLDER.search(text) if "<" in text or "[" in text else None
     if placeholder is None:
         return ""
     return (

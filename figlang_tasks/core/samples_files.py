@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from figlang_tasks.core.errors import RunError
 from figlang_tasks.core.files import MOST_BYTES_OF_SAMPLES, check_file
@@ -15,6 +16,9 @@ SAMPLES_NAME = re.compile(
     r"(?:(?P<before>.+?)_)?samples_(?P<task>[^.]+?)(?:_(?P<after>\d{4}-\d\d-\d\dT[\d.-]+?))?\.jsonl"
 )
 """``DATE_samples_TASK.jsonl`` of lmms-eval, or ``samples_TASK_DATE.jsonl`` of lm-eval."""
+
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False)
+"""For the lines of samples files: `json.dumps` would make an encoder for each of them."""
 
 
 def task_of(samples: Path) -> str:
@@ -48,3 +52,17 @@ def saved_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         raise RunError(
             f"{path} is empty: the run that wrote it has failed; evaluate again with --log_samples"
         )
+
+
+def samples_content(samples: Iterable[Mapping[str, Any]]) -> bytes:
+    """The content of a samples file: a line of JSON for each sample."""
+    return b"".join(map(json_line, samples))
+
+
+def json_line(content: Mapping[str, Any], indent: int | None = None) -> bytes:
+    """JSON as the harness writes it, and a line break.
+
+    Half a surrogate pair, for which UTF-8 has no bytes, becomes the escape that JSON has for it.
+    """
+    encoder = _ENCODER if indent is None else json.JSONEncoder(ensure_ascii=False, indent=indent)
+    return (encoder.encode(content) + "\n").encode("utf-8", "backslashreplace")

@@ -200,7 +200,7 @@ def _read_task(task: str, path: Path, results: Results) -> TaskRun | None:
     task_run = TaskRun(
         task=whole_characters(task),  # a file may have any name
         path=path,
-        sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
+        saved_sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
         kind=kind,
         request=request,
         data=data,

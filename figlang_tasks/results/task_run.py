@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from figlang_tasks.core.data_id import DataId
 from figlang_tasks.core.errors import RunError
 from figlang_tasks.core.hub import USER_ROWS
 from figlang_tasks.core.request import Request
+from figlang_tasks.core.samples_files import samples_content
 from figlang_tasks.core.text import listing
 from figlang_tasks.core.whole_paths import new_folder
 from figlang_tasks.results.contradictions import find_contradictions
@@ -47,7 +49,7 @@ class TaskRun:
     Attributes:
         task: the name of its task file.
         path: of the samples file.
-        sha256: of the samples file.
+        saved_sha256: of the samples file; None of a run that was made in memory.
         kind: the declaration of the task that wrote the records.
         request: what the task file asked of its dataset.
         data: dataset, part and version of the rows.
@@ -64,7 +66,7 @@ class TaskRun:
 
     task: str
     path: Path
-    sha256: str
+    saved_sha256: str | None
     kind: Task
     request: Request
     data: DataId
@@ -77,6 +79,13 @@ class TaskRun:
     table: Mapping[str, Any] = field(default_factory=dict)
 
     # --- what was saved ---
+
+    @cached_property
+    def sha256(self) -> str:
+        """The SHA-256 of the samples file: of a run in memory, of the file that it is saved as."""
+        if self.saved_sha256 is not None:
+            return self.saved_sha256
+        return hashlib.sha256(samples_content(self.samples)).hexdigest()
 
     @cached_property
     def ids(self) -> tuple[str, ...]:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from figlang_tasks.core.samples_files import task_of
+from figlang_tasks.core.samples_files import json_line, samples_content, task_of
 from figlang_tasks.metrics.files import write_whole
 from figlang_tasks.results import files
 from figlang_tasks.results.results_file import read_results_file
-from figlang_tasks.results.task_run import Run, Sample, TaskRun
+from figlang_tasks.results.task_run import Run, TaskRun
 from figlang_tasks.scoring import OVERALL, Estimates, Measures, to_json
 from figlang_tasks.scoring.readings import readings_metadata
 
@@ -59,7 +58,7 @@ def write_run(run: Run, changed: Mapping[str, ChangedTask], folder: Path) -> lis
         content = contents.setdefault(results_path.name, {})
         _add_values(changed[name], content)  # writes into `content`
     for name, content in contents.items():
-        write_whole(folder / name, _json_line(content, indent=2))
+        write_whole(folder / name, json_line(content, indent=2))
     return list(contents.values())
 
 
@@ -108,11 +107,6 @@ def harness_row(measures: Measures, estimates: Estimates) -> dict[str, float | s
     return row
 
 
-def samples_content(samples: Iterable[Sample]) -> bytes:
-    """The content of a samples file: a line of JSON for each sample."""
-    return b"".join(_json_line(sample) for sample in samples)
-
-
 def save_run(run: Run, folder: Path) -> None:
     """Write a run into a folder that exists, in the form of the harness.
 
@@ -131,13 +125,4 @@ def save_run(run: Run, folder: Path) -> None:
         if results_path.exists():
             shutil.copyfile(results_path, folder / results_path.name)
         elif run.results:
-            write_whole(folder / results_path.name, _json_line(run.results, indent=2))
-
-
-def _json_line(content: Mapping[str, Any], indent: int | None = None) -> bytes:
-    """JSON as the harness writes it, and a line break.
-
-    Half a surrogate pair, for which UTF-8 has no bytes, becomes the escape that JSON has for it.
-    """
-    text = json.dumps(content, ensure_ascii=False, indent=indent) + "\n"
-    return text.encode("utf-8", "backslashreplace")
+            write_whole(folder / results_path.name, json_line(run.results, indent=2))

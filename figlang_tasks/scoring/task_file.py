@@ -186,16 +186,18 @@ class TaskFile:
             prompts: the prompts that the model got, by the id of the document, where they are
                 known; the others are those of the task.
         """
+        doc_to_text = self.function("doc_to_text")
+        options = self.options
 
         def prompt_of(document: Document) -> str:
             """The prompt that the model got, or else the one of the task."""
-            known_prompt = (prompts or {}).get(document["id"])
-            return self.prompt(document) if known_prompt is None else known_prompt
+            known_prompt = prompts.get(document["id"]) if prompts else None
+            return str(doc_to_text(document, options)) if known_prompt is None else known_prompt
 
         # What is left out at 0 is no key of a sample in the harness's files either.
         metrics = [measure.name for measure in self.kind.measures.in_table if not measure.omit_zero]
         return AnswerJudge.of(
-            [self.benchmark.tasks_module, _module_of(self.function("doc_to_text"))],
+            [self.benchmark.tasks_module, _module_of(doc_to_text)],
             process_results=self.function("process_results"),
             doc_to_text=prompt_of,
             task_kind=self.kind,

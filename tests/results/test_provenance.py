@@ -27,7 +27,7 @@ def task_of(data: str, sample: dict[str, Any], metadata: dict[str, Any]) -> Task
     return TaskRun(
         task="x",
         path=Path(),
-        sha256="",
+        saved_sha256="",
         kind=VFLUTE,
         request=Request.of("V-FLUTE", split="test"),
         data=DataId.parse(data),

@@ -474,7 +474,7 @@ def test_what_a_task_was_evaluated_on(
     task = TaskRun(
         task="x",
         path=Path(),
-        sha256="",
+        saved_sha256="",
         kind=benchmark.task_for(request),
         request=request,
         data=DataId.parse(data),

@@ -12,6 +12,7 @@ from typing import Any, get_args
 
 import pytest
 
+from figlang_tasks.answers.any_case import AnyCase
 from figlang_tasks.answers.choices import Choices
 from figlang_tasks.answers.option import option
 
@@ -129,6 +130,8 @@ def expressions() -> dict[str, re.Pattern[str]]:
         package = importlib.import_module(f"figlang_tasks.{package_name}")
         for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             for name, value in vars(importlib.import_module(info.name)).items():
+                if isinstance(value, AnyCase):
+                    value = value.pattern
                 if isinstance(value, re.Pattern) and isinstance(value.pattern, str):
                     patterns[f"{info.name}.{name}"] = value
     return patterns

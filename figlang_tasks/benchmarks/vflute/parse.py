@@ -9,7 +9,6 @@ linear time.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from itertools import islice
 from typing import Final
 
@@ -94,7 +93,7 @@ def parse_official(output: str | None, *, scene_graph: bool = False) -> Explaine
     if scene_graph:
         explanation = rewrite_scene_graph_talk(explanation)
     status = reading.status if output.strip() else "empty"
-    return replace(reading, explanation=explanation, status=status)
+    return Explained(reading.value, status, reading.rule, explanation)
 
 
 def _read_with_marker(output: str, marker: re.Match[str]) -> Explained:

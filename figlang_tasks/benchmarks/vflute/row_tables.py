@@ -143,6 +143,7 @@ def read_user_file(path: Path, split_name: str) -> RowTable:
         DataError: the file cannot be read at all.
     """
     import datasets
+    import pyarrow as pa
 
     rows, faults = row_files.validate_rows(
         row_files.read_rows(path, USER_COLUMNS), _user_row, key=_name_of_id
@@ -154,12 +155,15 @@ def read_user_file(path: Path, split_name: str) -> RowTable:
         ]
     logger.info(f"figlang_tasks: {split_name}: {len(rows)} rows of your own from {path}")
 
-    text_type = datasets.Value("string")
-    column_types = dict.fromkeys((*TEXT_COLUMNS, "id", "location"), text_type)
-    column_types["image"] = datasets.Image(decode=False)
-    columns: dict[str, list[object]] = {}
-    for column in column_types:
-        columns[column] = [row[column] for row in rows]
+    column_types: dict[str, datasets.Value | datasets.Image] = {}
+    # `datasets` looks at each cell of a list by itself, and takes columns of Arrow as they are.
+    columns: dict[str, pa.Array] = {}
+    for column in (*TEXT_COLUMNS, "id", "location"):
+        column_types[column] = datasets.Value("string")
+        columns[column] = pa.array([row[column] for row in rows], pa.string())
+    picture_type = datasets.Image(decode=False)
+    column_types["image"] = picture_type
+    columns["image"] = pa.array([row["image"] for row in rows], picture_type.pa_type)
     table = datasets.Dataset.from_dict(columns, datasets.Features(column_types))
     return RowTable(table, faults)
 

@@ -283,8 +283,9 @@ def _picture_key(picture: Mapping[str, Any]) -> str:
 def _digest_of_texts(texts_of_rows: Sequence[Mapping[str, str]]) -> str:
     """The first 12 hex digits of a SHA-256 of the texts of all rows, in their order."""
     digest = hashlib.sha256()
+    encoder = json.JSONEncoder(sort_keys=True)
     for texts in texts_of_rows:
-        digest.update(json.dumps(texts, sort_keys=True).encode())
+        digest.update(encoder.encode(texts).encode())
     return digest.hexdigest()[:12]
 
 

@@ -156,7 +156,17 @@ def doc_to_messages(
 
 def doc_to_target(doc: Document) -> str:
     """The reference answer, as in the released training data: explanation, then ``LABEL: ...``."""
-    return render("vflute/answer.jinja", explanation=doc["explanation"], label=doc["label"])
+    before_explanation, before_label, after_label = _around_explanation_and_label()
+    return f"{before_explanation}{doc['explanation']}{before_label}{doc['label']}{after_label}"
+
+
+@hub.cached(maxsize=1)
+def _around_explanation_and_label() -> tuple[str, str, str]:
+    """The text of an answer before its explanation, between that and its label, and after it."""
+    mark = "\0"  # is in no template
+    text = render("vflute/answer.jinja", explanation=mark, label=mark)
+    before_explanation, before_label, after_label = text.split(mark)
+    return before_explanation, before_label, after_label
 
 
 def doc_to_label(doc: Document) -> str:

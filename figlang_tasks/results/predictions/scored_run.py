@@ -24,7 +24,7 @@ from figlang_tasks.results.predictions.prediction import PredictionFile
 from figlang_tasks.results.predictions.saved_rows import check_saved_rows
 from figlang_tasks.results.results_file import partial_reason
 from figlang_tasks.results.task_run import Run, TaskRun
-from figlang_tasks.results.writing import harness_row, samples_content
+from figlang_tasks.results.writing import harness_row
 from figlang_tasks.scoring import Estimates, evaluate, to_json
 from figlang_tasks.scoring.explanations import OFF, signature_without_scores
 from figlang_tasks.scoring.repeats import evaluate_repeats
@@ -140,7 +140,7 @@ def _task_run(
     return TaskRun(
         task=task_file.name,
         path=Path(f"{_date()}_samples_{task_file.name}.jsonl"),
-        sha256="",  # known once there are scores
+        saved_sha256=None,
         kind=task_file.kind,
         request=task_file.request,
         data=task_file.data_id,
@@ -184,7 +184,6 @@ def _run(
     }
     finished_task = replace(
         task,
-        sha256=hashlib.sha256(samples_content(task.samples)).hexdigest(),
         reported=estimates,
         config=config,
         partial=partial_reason(results, task.task),

@@ -54,7 +54,7 @@ def run(name: str, hits: Sequence[int]) -> Run:
     task = TaskRun(
         task="nycc_match",
         path=Path(name),
-        sha256="",
+        saved_sha256="",
         kind=MATCHING,
         request=Request.of("NYCC", config="matching_from_pixels", fold="all"),
         data=DataId.parse(DATA),

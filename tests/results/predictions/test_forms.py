@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 from functools import lru_cache
 from pathlib import Path
@@ -124,6 +125,13 @@ def test_a_form_has_the_records_and_values_of_the_same_answers_in_csv(
     if form.form != "Excel":  # which has no empty texts: an answer "" is missing there
         assert run.tasks[TASK].records == expected.tasks[TASK].records
     assert run.tasks[TASK].reported == expected.tasks[TASK].reported
+
+
+def test_a_run_in_memory_has_the_digest_of_the_file_that_it_is_saved_as(tmp_path: Path) -> None:
+    run = scored(read(csv_of_answers(tmp_path / "a.csv", rows=3, repeats=1)))
+    run.save(tmp_path / "run")
+    (samples,) = (tmp_path / "run").glob("*.jsonl")
+    assert run.tasks[TASK].sha256 == hashlib.sha256(samples.read_bytes()).hexdigest()
 
 
 @pytest.mark.parametrize(
