@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PIL import Image
@@ -103,14 +104,15 @@ class Originals:
         position = self._position_by_id.get(name)
         if cells is None or position is None:
             return None
-        # Rows that share a picture (a cartoon has several captions) must give it the same key, so
-        # the key is made of its bytes. The dataset holds bytes, or else the path of a file.
+        # Rows that share a picture (a cartoon has several captions) must give it the same key. The
+        # dataset holds its bytes, or else the path of a file, and the key is made of these.
         cell = cells[position]["image"] or {}
         content = cell.get("bytes")
-        key = hashlib.sha256(content).hexdigest() if content else f"file {cell.get('path')}"
+        if not content:
+            return Picture(f"file {cell.get('path')}", partial(images.decode, cell, where, dataset))
 
         def read() -> Image.Image:
             """Decode the picture; bytes are read from the dataset again, so that none are kept."""
             return images.decode(cells[position]["image"], where, dataset)
 
-        return Picture(key, read)
+        return Picture(hashlib.sha256(content).hexdigest(), read)
