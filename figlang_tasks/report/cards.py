@@ -66,7 +66,7 @@ def make_card(task: TaskRun, samples: Sequence[Sample], document: RowIfKnown) ->
             else a single one.
         document: the row of the benchmark; None if it is not at hand.
     """
-    module = task.benchmark.module("card")
+    module = task.card_module
     describe_row = plain_card if module is None else module.card
     card: Card = {
         "task": task.task,
@@ -139,7 +139,7 @@ def _make_benchmark_answer(
         records: those of the answer: one for each image where images are ranked, else one.
         document: the row of the benchmark; None if it is not at hand.
     """
-    module = task.benchmark.module("card")
+    module = task.card_module
     benchmark_answer: Answer
     with task.reporting_damage(f"a row, {records[0]['id']},"):
         if module is None:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from figlang_tasks import scoring
@@ -92,6 +93,11 @@ class TaskRun:
     def benchmark(self) -> Benchmark:
         """The benchmark that the data belongs to."""
         return of_dataset(self.data.dataset)
+
+    @cached_property
+    def card_module(self) -> ModuleType | None:
+        """The optional module ``card`` of the benchmark, which shows rows; None without one."""
+        return self.benchmark.module("card")
 
     @property
     def metadata(self) -> Mapping[str, Any]:
