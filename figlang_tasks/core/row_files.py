@@ -11,6 +11,7 @@ import io
 import json
 import re
 import reprlib
+import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
@@ -140,7 +141,8 @@ def json_lines(lines: Iterable[bytes]) -> Iterator[tuple[int, RowOrFault]]:
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object of JSON; a `DataError` if it has a key twice: Python would take the last."""
-    members = dict(pairs)
+    # The rows of a file have the same keys. Kept once for all, they save a third of the memory.
+    members = {sys.intern(key): value for key, value in pairs}
     if len(members) < len(pairs):
         keys = [key for key, _ in pairs]
         repeated = next(key for key in keys if keys.count(key) > 1)

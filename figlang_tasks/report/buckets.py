@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
-from figlang_tasks.report.cards import answers_by_row
+from figlang_tasks.report.cards import first_answer_by_row
 from figlang_tasks.report.correctness import Correctness
 from figlang_tasks.results.task_run import Run, TaskRun
 
@@ -71,14 +71,15 @@ def _have_same_rows(baseline: TaskRun, candidate: TaskRun) -> bool:
 def sort_rows(baseline: TaskRun, candidate: TaskRun) -> TaskBuckets:
     """The buckets of the rows of one task, or of two tasks of one kind on the same data."""
     correctness = Correctness.of_task(baseline)
-    candidate_answers = answers_by_row(candidate)
+    candidate_answers = first_answer_by_row(candidate)
     bucket_by_row: dict[str, Bucket] = {}
     has_undecided = False
-    for row, answers in answers_by_row(baseline).items():
-        if row not in candidate_answers:
+    for row, baseline_answer in first_answer_by_row(baseline).items():
+        candidate_answer = candidate_answers.get(row)
+        if candidate_answer is None:
             continue
-        was_right = correctness.is_right(baseline, answers[0])
-        is_right = correctness.is_right(candidate, candidate_answers[row][0])
+        was_right = correctness.is_right(baseline, baseline_answer)
+        is_right = correctness.is_right(candidate, candidate_answer)
         if was_right is None or is_right is None:
             has_undecided = True
         else:

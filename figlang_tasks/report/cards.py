@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from figlang_tasks.core.card import OPEN, RIGHT, Answer, Card, Texts, clip, plain_answer, plain_card
-from figlang_tasks.core.record import Row, RowIfKnown
+from figlang_tasks.core.record import Record, Row, RowIfKnown
 from figlang_tasks.results.task_run import TaskRun, outputs
 from figlang_tasks.scoring.readings import is_unread
 from figlang_tasks.scoring.records import REPEAT
@@ -41,6 +41,22 @@ def answers_by_row(task: TaskRun) -> dict[str, list[list[Sample]]]:
     return answers
 
 
+def first_answer_by_row(task: TaskRun) -> dict[str, list[Sample]]:
+    """The first answer to each row of a task: `answers_by_row` without answers of later repeats."""
+    first_answers: dict[str, list[Sample]] = {}
+    first_numbers: dict[str, int] = {}
+    for sample in task.samples:
+        row = card_id(sample)
+        number = sample["sample"].get(REPEAT, 1)
+        first_number = first_numbers.get(row)
+        if first_number is None or number < first_number:
+            first_numbers[row] = number
+            first_answers[row] = [sample]
+        elif number == first_number:
+            first_answers[row].append(sample)
+    return first_answers
+
+
 def make_card(task: TaskRun, samples: Sequence[Sample], document: RowIfKnown) -> Card:
     """Make the card of a row (its question, gold answer and pictures), without answers of models.
 
@@ -50,7 +66,7 @@ def make_card(task: TaskRun, samples: Sequence[Sample], document: RowIfKnown) ->
             else a single one.
         document: the row of the benchmark; None if it is not at hand.
     """
-    module = task.benchmark.module("card")
+    module = task.card_module
     describe_row = plain_card if module is None else module.card
     card: Card = {
         "task": task.task,
@@ -87,17 +103,7 @@ def make_answer(task: TaskRun, samples: Sequence[Sample], document: RowIfKnown =
         document: the row of the benchmark; None if it is not at hand.
     """
     records = [sample["sample"] for sample in samples]
-    module = task.benchmark.module("card")
-    with task.reporting_damage(f"a row, {records[0]['id']},"):
-        if module is None:
-            field = task.kind.answer_field
-            benchmark_answer = plain_answer(records[0], field, document)
-        else:
-            benchmark_answer = module.answer(records)
-    scheme = task.kind.scheme
-    if scheme is not None and not scheme.asks_label and benchmark_answer["outcome"] == RIGHT:
-        benchmark_answer["outcome"] = OPEN  # only the explanation may be right
-
+    benchmark_answer = _make_benchmark_answer(task, records, document)
     # If the answer for any image was not read, a reader should look at that one.
     status_record = next(filter(is_unread, records), records[0])
     answer: Answer = {
@@ -115,6 +121,35 @@ def make_answer(task: TaskRun, samples: Sequence[Sample], document: RowIfKnown =
             lines.append(clip(judged_output(sample), 80))
         answer["output"] = "\n".join(lines)
     return answer
+
+
+def outcome_of(task: TaskRun, samples: Sequence[Sample]) -> str:
+    """The outcome of an answer, as `make_answer` has it."""
+    records = [sample["sample"] for sample in samples]
+    return _make_benchmark_answer(task, records, document=None)["outcome"]
+
+
+def _make_benchmark_answer(
+    task: TaskRun, records: Sequence[Record], document: RowIfKnown
+) -> Answer:
+    """What a benchmark shows of an answer, with its outcome.
+
+    Args:
+        task: the task of the run.
+        records: those of the answer: one for each image where images are ranked, else one.
+        document: the row of the benchmark; None if it is not at hand.
+    """
+    module = task.card_module
+    benchmark_answer: Answer
+    with task.reporting_damage(f"a row, {records[0]['id']},"):
+        if module is None:
+            benchmark_answer = plain_answer(records[0], task.kind.answer_field, document)
+        else:
+            benchmark_answer = module.answer(records)
+    scheme = task.kind.scheme
+    if scheme is not None and not scheme.asks_label and benchmark_answer["outcome"] == RIGHT:
+        benchmark_answer["outcome"] = OPEN  # only the explanation may be right
+    return benchmark_answer
 
 
 def judged_output(sample: Sample) -> str:

@@ -59,7 +59,7 @@ class Correctness:
             samples: those of the answer: one for each image where images are ranked, else one.
         """
         if not self.decides:
-            outcome = cards.make_answer(task, samples)["outcome"]
+            outcome = cards.outcome_of(task, samples)
             return None if outcome == OPEN else outcome == RIGHT
         record = samples[0]["sample"]
         with task.reporting_damage(f"a row, {record['id']},"):

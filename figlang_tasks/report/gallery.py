@@ -83,9 +83,13 @@ def build(
         # Tasks with the same warning share one sentence.
         if warning:
             tasks_by_warning.setdefault(warning, []).append(task)
+        shown_rows = rows
         if len(rows) > task_limit:
-            tasks_by_warning.setdefault(_limit_warning(rows, task_limit), []).append(task)
-        for row in _choose_rows(rows, task_limit):
+            unread_positions = _find_unread(rows)
+            shown_rows = _choose_rows(rows, unread_positions, task_limit)
+            limit_warning = _limit_warning(len(rows), task_limit, bool(unread_positions))
+            tasks_by_warning.setdefault(limit_warning, []).append(task)
+        for row in shown_rows:
             card = _make_card(task, runs, row, originals)
             bucket = bucket_by_row.get(task, {}).get(card["id"])
             if bucket is not None:
@@ -118,38 +122,44 @@ def _collect_rows(task: str, runs: Sequence[Run]) -> list[Row]:
     for run_number, run in enumerate(runs):
         if task not in run.tasks:
             continue
-        for card_id, answers in cards.answers_by_row(run.tasks[task]).items():
-            rows_by_card_id.setdefault(card_id, {})[run_number] = answers[0]
+        for card_id, samples in cards.first_answer_by_row(run.tasks[task]).items():
+            rows_by_card_id.setdefault(card_id, {})[run_number] = samples
     return list(rows_by_card_id.values())
 
 
-def _choose_rows(rows: Sequence[Row], limit: int) -> list[Row]:
-    """Choose at most `limit` rows, those with an unread answer first; the order of rows stays."""
-    unread = [position for position, row in enumerate(rows) if _has_unread(row)]
-    # Unread positions, then all others; fromkeys drops those that come a second time.
-    by_priority = list(dict.fromkeys([*unread, *range(len(rows))]))
-    return [rows[position] for position in sorted(by_priority[:limit])]
+def _find_unread(rows: Sequence[Row]) -> list[int]:
+    """The positions of the rows to which an answer of any run could not be read."""
+    return [position for position, row in enumerate(rows) if _has_unread(row)]
 
 
 def _has_unread(row: Row) -> bool:
     """Whether any run's answer to a row could not be read."""
     for samples in row.values():
-        if any(is_unread(sample["sample"]) for sample in samples):
-            return True
+        for sample in samples:
+            if is_unread(sample["sample"]):
+                return True
     return False
 
 
-def _limit_warning(rows: Sequence[Row], limit: int) -> str:
+def _choose_rows(rows: Sequence[Row], unread_positions: Sequence[int], limit: int) -> list[Row]:
+    """Choose at most `limit` rows, those with an unread answer first; the order of rows stays."""
+    # Unread positions, then all others; fromkeys drops those that come a second time.
+    by_priority = list(dict.fromkeys([*unread_positions, *range(len(rows))]))
+    return [rows[position] for position in sorted(by_priority[:limit])]
+
+
+def _limit_warning(row_count: int, limit: int, has_unread: bool) -> str:
     """The warning for a task with more than `limit` rows: how many and which rows are shown.
 
-    Those with unread answers come first, as in `_choose_rows`.
+    Args:
+        has_unread: whether rows have unread answers; those come first, as in `_choose_rows`.
     """
-    if any(map(_has_unread, rows)):
+    if has_unread:
         return (
-            f"{limit} of {len(rows)} rows are in the gallery: those with unread answers, and the"
+            f"{limit} of {row_count} rows are in the gallery: those with unread answers, and the"
             " first others"
         )
-    return f"the first {limit} of {len(rows)} rows are in the gallery"
+    return f"the first {limit} of {row_count} rows are in the gallery"
 
 
 # --- cards ---

@@ -262,8 +262,9 @@ def _is_record(value: object) -> bool:
     """Whether a value has the fields that the records of all tasks share, of the right types."""
     if not isinstance(value, dict):
         return False
-    if not all(isinstance(value.get(field), str) for field in _FIELDS):
-        return False
+    for field in _FIELDS:
+        if not isinstance(value.get(field), str):
+            return False
     # These two fields may be missing.
     status = value.get("status", "")
     repeat = value.get(REPEAT, 1)

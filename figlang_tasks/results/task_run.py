@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from figlang_tasks import scoring
@@ -97,10 +98,15 @@ class TaskRun:
         """The record of each sample, in the order of the file."""
         return tuple(sample["sample"] for sample in self.samples)
 
-    @property
+    @cached_property
     def benchmark(self) -> Benchmark:
         """The benchmark that the data belongs to."""
         return of_dataset(self.data.dataset)
+
+    @cached_property
+    def card_module(self) -> ModuleType | None:
+        """The optional module ``card`` of the benchmark, which shows rows; None without one."""
+        return self.benchmark.module("card")
 
     @property
     def metadata(self) -> Mapping[str, Any]:
@@ -138,7 +144,7 @@ class TaskRun:
         """How many samples have no answer: the harness wrote the text of its error instead."""
         unanswered_samples = 0
         for sample in self.samples:
-            if any(notes.is_no_answer(output) for output in outputs(sample)):
+            if any(map(notes.is_no_answer, outputs(sample))):
                 unanswered_samples += 1
         return unanswered_samples
 
@@ -340,13 +346,15 @@ class Run:
 
 def outputs(sample: Sample) -> list[str]:
     """All outputs of the model for a sample, from the nested lists that lm-eval writes."""
-    return list(_texts(sample.get("filtered_resps")))
+    texts: list[str] = []
+    _add_texts(sample.get("filtered_resps"), texts)
+    return texts
 
 
-def _texts(response: object) -> Iterator[str]:
-    """The texts in a response, which may be a list of lists."""
+def _add_texts(response: object, texts: list[str]) -> None:
+    """Add the texts in a response, which may be a list of lists, to a list."""
     if isinstance(response, list):
         for member in response:
-            yield from _texts(member)
+            _add_texts(member, texts)
     elif response is not None:
-        yield str(response)
+        texts.append(str(response))

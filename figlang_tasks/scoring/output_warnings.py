@@ -162,9 +162,11 @@ def _unread_answers_warning(
         readings: how the answers were read.
         run_path: the path of the run, not yet quoted for a shell.
     """
+    if readings is None or not readings["left"]:
+        return None
     unread_indices = [index for index, record in enumerate(records) if has_unread_words(record)]
     about_unread = unread_warning(readings, _examples(unread_indices, outputs))
-    if readings is None or not about_unread:
+    if not about_unread:
         return None
     if has_too_few_read(readings):
         kind = "Most answers could not be read: the scores say nothing about the model"

@@ -1,4 +1,6 @@
-"""If this fails, a message names another line of a user's table than the faulty one."""
+"""If these fail, a message names another line of a user's table than the faulty one, or long files
+take more memory than they must.
+"""
 
 from __future__ import annotations
 
@@ -12,3 +14,12 @@ def test_a_row_of_several_lines_is_named_by_its_first(tmp_path: Path) -> None:
     path.write_text('id,claim\n1,"A snail\nwears\na watch."\n2,Time flies.\n3\n', encoding="utf-8")
     locations = [location for location, _ in row_files.read_rows(path)]
     assert locations == [f"{path}, line {number}" for number in (2, 5, 6)]
+
+
+def test_lines_share_the_texts_of_their_keys() -> None:
+    lines = [b'{"record": {"gold": 1}}\n', b'{"record": {"gold": 0}}\n']
+    (_, first), (_, second) = row_files.json_lines(lines)
+    assert isinstance(first, dict)
+    assert isinstance(second, dict)
+    assert next(iter(first)) is next(iter(second))
+    assert next(iter(first["record"])) is next(iter(second["record"]))

@@ -119,6 +119,23 @@ def test_rows_are_in_the_bucket_that_their_records_say(
     assert len(set(expected.values())) > 1
 
 
+@pytest.mark.parametrize("task", [LABELS, RANKINGS])
+def test_of_several_answers_to_a_row_the_first_counts_wherever_it_stands(
+    task: str, samples: tuple[Samples, Samples], runs: list[Run], tmp_path: Path
+) -> None:
+    first, second = samples
+    lines = [*numbered(second[task], 2), *numbered(first[task], 1)]
+    repeated = read(str(write_run(tmp_path, {task: lines})))
+    (buckets,) = sort_into_buckets([repeated, runs[1]])
+    by_task = {buckets.task: buckets for buckets in sort_into_buckets(runs)}
+    assert buckets == by_task[task]
+
+
+def numbered(lines: list[dict[str, Any]], repeat: int) -> list[dict[str, Any]]:
+    """The lines of a samples file as those of a repeat."""
+    return [{**line, "sample": {**line["sample"], "repeat": repeat}} for line in lines]
+
+
 def test_what_is_right_is_said(runs: list[Run]) -> None:
     meanings = {buckets.task: buckets.right for buckets in sort_into_buckets(runs)}
     assert meanings[LABELS] == "the right label, whatever the score of its explanation"

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.stats import rankdata
 
 from figlang_tasks.benchmarks.humordb.records import (
     BinaryRecord,
@@ -124,6 +123,9 @@ def _rank_products(records: Sequence[RangeRecord]) -> Statistic | None:
     Returns:
         None if no rating was read.
     """
+    # Imported here: it takes half a second, and every report and comparison imports this module.
+    from scipy.stats import rankdata
+
     is_read = np.array([record["predicted"] is not None for record in records])
     if not is_read.any():
         return None
