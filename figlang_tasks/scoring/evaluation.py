@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple, TypeVar
 
 from loguru import logger
@@ -60,12 +60,12 @@ class Measures:
                 by_name[UNFINISHED.name] = UNFINISHED
         return cls(by_name, row_of)
 
-    @property
+    @cached_property
     def all(self) -> tuple[Measure, ...]:
         """The measures, in the order of tables."""
         return tuple(self.by_name.values())
 
-    @property
+    @cached_property
     def in_table(self) -> tuple[Measure, ...]:
         """The measures of the harness's own table."""
         return tuple(measure for measure in self.all if measure.in_table)
