@@ -35,7 +35,6 @@ from .arguments import check_arguments, require_checkpoint, whole_number
 from .base import ModelBase
 from .messages import Message, parts_of
 from .requests import ChatArguments, Document, GenerationKwargs
-from .vlm_attention import attend_by_row
 from .vlm_batches import MAKERS, batches_ahead
 from .vlm_conversations import (
     Conversation,
@@ -156,8 +155,6 @@ class FigLangVLM(ModelBase):
             load_in_8bit=load_in_8bit,
             **source,
         )
-        if attn_implementation is None:
-            attend_by_row(self.model)
         self.device = self.model.device
         self.input_maker = InputMaker(
             self.processor,
