@@ -9,24 +9,25 @@ random. A step of the tiny model costs its calls, whether for one row or eight, 
 step of the larger one costs its arithmetic.
 
 The harness's class (`llava_hf`, `qwen2_5_vl`, `internvl_hf`) runs at the batch sizes that it takes.
-All variants share one model in float32. They run in turns (A B C, A B C, ...), so that other load
+Its variants share one model in float32, with the attention that transformers chooses, and ours
+share another one. They run in turns (A B C, A B C, ...), so that other load
 on the machine slows all alike; a ratio is the median of those of the rounds.
 
 *Idle* is the share of the time, from the first request to the last answer, in which the model does
 not generate. The processor's time does not depend on other load: that of the thread which runs the
 model, the part of it in ``generate``, and that of all threads. No class is faster than ``generate``
-alone, which is printed as a bound. In a padded batch, attention computes a whole square and not
-half of it: with prompts of thousands of tokens, a batch can be slower than its rows on a CPU.
+alone, which is printed as a bound.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import io
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -105,22 +106,22 @@ def requests_of(lm: Any, docs: Sequence[dict[str, Any]], settings: dict[str, Any
 
 
 class Stopwatch:
-    """Adds up the time that a model spends in ``generate``: wall time, and its thread's own."""
+    """Adds up the time that models spend in ``generate``: wall time, and its thread's own."""
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, models: Sequence[Any]) -> None:
         self.wall = 0.0
         self.thread = 0.0
-        self._generate = model.generate
-        model.generate = self._timed_generate
+        for model in models:
+            model.generate = functools.partial(self._timed, model.generate)
 
     def reset(self) -> None:
         self.wall = 0.0
         self.thread = 0.0
 
-    def _timed_generate(self, *args: Any, **options: Any) -> Any:
+    def _timed(self, generate: Callable[..., Any], *args: Any, **options: Any) -> Any:
         wall_start = time.perf_counter()
         thread_start = time.thread_time()
-        output = self._generate(*args, **options)
+        output = generate(*args, **options)
         if output.is_cuda:
             torch.cuda.synchronize()
         self.thread += time.thread_time() - thread_start
@@ -145,7 +146,7 @@ def harness_class(
 def make_variants(
     family: str, arguments: argparse.Namespace, folder: Path
 ) -> tuple[list[Variant], Stopwatch]:
-    """The variants, the harness's class first, and the stopwatch of the model that they share."""
+    """The variants, the harness's class first, and the stopwatch of their two models."""
     checkpoint = write_checkpoint(family, arguments.size, folder)
     options = {"pretrained": str(checkpoint), "device": arguments.device}
     harness_options = options | {"device_map": arguments.device}
@@ -160,13 +161,15 @@ def make_variants(
         )
 
     # The harness's classes load in bfloat16, which CPUs are slow at.
+    harness_lm = FigLangVLM(**options, dtype="float32", attn_implementation="sdpa")
+    harness_model = harness_lm.model
     model = variants[-1].lm.model
     for variant in variants:
         if variant.class_name == OURS:
             variant.lm.model = model
         else:
-            variant.lm._model = model
-    return variants, Stopwatch(model)
+            variant.lm._model = harness_model
+    return variants, Stopwatch([harness_model, model])
 
 
 def run(

@@ -18,14 +18,11 @@ from figlang_tasks.core import files
 from figlang_tasks.core.errors import FigLangError
 
 from .checkpoints import loading, require_weights
+from .vlm_attention import attend_by_row
 from .vlm_text_processor import TextProcessor
 
 if TYPE_CHECKING:
-    from transformers import (
-        PretrainedConfig,
-        PreTrainedModel,
-        ProcessorMixin,
-    )
+    from transformers import PretrainedConfig, PreTrainedModel, ProcessorMixin
 
 NAME = "figlang_vlm"
 
@@ -363,6 +360,8 @@ def load_model(
         )
     if peft:
         model = _with_adapter(model, peft)
+    if attn_implementation is None:
+        attend_by_row(model)
     return model.eval()
 
 
