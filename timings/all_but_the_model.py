@@ -7,8 +7,8 @@ judge, measure, save.
 Backs docs/troubleshooting.md ("What the plugin costs"). Data is drawn in the layout of each
 benchmark: as many rows as the release has, and pictures of its formats and, as far as they are
 known, its sizes. No two files are equal. Each run is a process of its own. Its processor time and
-its largest memory stand in the table without those of a run on a single row with a tiny picture,
-which is the start of the harness.
+its largest memory stand in the table without those of a run on a single row with a tiny picture in
+the same round, which is the start of the harness.
 
 The model is ``figlang_random``, which answers at once and looks at no picture. In the run called
 *decoding* it decodes the pictures of each row before it answers, as `figlang_vlm` does before its
@@ -23,6 +23,7 @@ drawn. ``--profile`` tells the processor time of each stage in place of the tabl
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import os
 import platform
 import statistics
@@ -95,60 +96,64 @@ RUNS: Mapping[str, tuple[str, Sequence[str]]] = {
 """What is put before the command, and its further options, by the name of the run."""
 
 
-def measure(workload: Workload, source: Path | None) -> dict[str, Cost]:
-    """The cost of each run of `RUNS`, one after the other on the same data.
+def measure(workload: Workload, source: Path | None, start_folder: Path) -> dict[str, Cost]:
+    """The cost of each run of `RUNS`, one after the other on the same data, and of the start.
 
     The first one writes the tables into the cache of ``datasets``.
+
+    Args:
+        workload: the tasks and their data.
+        source: the folder with the sizes of CII-Bench's pictures; None draws sizes.
+        start_folder: has a single row (`START`).
     """
     costs: dict[str, Cost] = {}
     with tempfile.TemporaryDirectory() as temporary:
         folder = prepare(workload, Path(temporary), source)
         for name, (code_before, options) in RUNS.items():
-            arguments = ["--tasks", workload.tasks, *RANDOM, *options]
-            costs[name] = cost_of(code_before + LMMS_EVAL, arguments, folder)
+            costs[name] = run_cost(folder, workload, code_before + LMMS_EVAL, options)
+    costs["start"] = run_cost(start_folder, START, LMMS_EVAL)
     return costs
 
 
 def prepare(workload: Workload, folder: Path, source: Path | None) -> Path:
-    """Write the data, and let the runs keep all their caches in the folder."""
-    os.environ["HF_HOME"] = str(folder / "hf")
-    os.environ["FIGLANG_SCORER"] = "off"
-    workload.write(folder / "data", source)
+    """Write the data into a folder, and return the folder."""
+    # In a process of its own: Linux counts the memory of this one as that of those it starts.
+    writer = multiprocessing.get_context("spawn").Process(
+        target=workload.write, args=(folder / "data", source)
+    )
+    writer.start()
+    writer.join()
+    if writer.exitcode:
+        raise RuntimeError(f"status {writer.exitcode}: the data could not be written")
     return folder
 
 
-def start_cost(repeats: int) -> Cost:
-    """The median cost of several runs on a single row, after one to fill caches."""
-    costs: list[Cost] = []
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = prepare(START, Path(temporary), None)
-        for _ in range(repeats + 1):
-            costs.append(cost_of(LMMS_EVAL, ["--tasks", START.tasks, *RANDOM], folder))
-    return median_cost(costs[1:])
-
-
-def median_cost(costs: Sequence[Cost]) -> Cost:
-    return Cost(
-        statistics.median(cost.seconds for cost in costs),
-        statistics.median(cost.largest_memory for cost in costs),
-    )
+def run_cost(folder: Path, workload: Workload, code: str, options: Sequence[str] = ()) -> Cost:
+    """The cost of a run that keeps all its caches in the folder of its data."""
+    os.environ["HF_HOME"] = str(folder / "hf")
+    os.environ["FIGLANG_SCORER"] = "off"
+    return cost_of(code, ["--tasks", workload.tasks, *RANDOM, *options], folder)
 
 
 def table(names: Sequence[str], repeats: int, source: Path | None) -> str:
-    """The medians of several rounds of all runs, without the start."""
-    start = start_cost(repeats)
-    lines = [
-        ["", "rows", "run", "CPU s beyond the start", "MiB beyond the start"],
-        ["start", "1", "", f"({start.seconds:.1f})", f"({start.largest_memory:.0f})"],
-    ]
-    for name in names:
-        workload = WORKLOADS[name]
-        rounds = [measure(workload, source) for _ in range(repeats)]
-        for run in RUNS:
-            cost = median_cost([costs[run] for costs in rounds])
-            seconds = cost.seconds - start.seconds
-            memory = cost.largest_memory - start.largest_memory
-            lines.append([name, str(workload.rows), run, f"{seconds:.1f}", f"{memory:.0f}"])
+    """The medians of several rounds of all runs, each without the start in its round."""
+    lines = [["", "rows", "run", "CPU s beyond the start", "MiB beyond the start"]]
+    with tempfile.TemporaryDirectory() as temporary:
+        start_folder = prepare(START, Path(temporary), None)
+        run_cost(start_folder, START, LMMS_EVAL)  # fills its caches
+        for name in names:
+            workload = WORKLOADS[name]
+            rounds: list[dict[str, Cost]] = []
+            for _ in range(repeats):
+                rounds.append(measure(workload, source, start_folder))
+            for run in RUNS:
+                seconds = [costs[run].seconds - costs["start"].seconds for costs in rounds]
+                memory = []
+                for costs in rounds:
+                    memory.append(costs[run].largest_memory - costs["start"].largest_memory)
+                median_seconds = f"{statistics.median(seconds):.1f}"
+                median_memory = f"{statistics.median(memory):.0f}"
+                lines.append([name, str(workload.rows), run, median_seconds, median_memory])
     return markdown_table(lines)
 
 
@@ -159,8 +164,7 @@ def profile(name: str, source: Path | None) -> str:
     with tempfile.TemporaryDirectory() as temporary:
         folder = prepare(workload, Path(temporary), source)
         for run, (code_before, options) in RUNS.items():
-            arguments = ["--tasks", workload.tasks, *RANDOM, *options]
-            cost_of(code_before + PROFILE, arguments, folder)
+            run_cost(folder, workload, code_before + PROFILE, options)
             log = (folder / "log.txt").read_text(encoding="utf-8")
             texts.append(f"{name}, {run}:\n{log[log.index(HEADING) :]}")
     return "\n".join(texts)
