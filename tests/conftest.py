@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable, Generator, Iterator
 from functools import lru_cache
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 import typer.testing
@@ -16,6 +17,13 @@ from commands import logged_warnings
 from fast_yaml import read_yaml_in_c
 from hub_server import ask_the_hub_at_once
 from hypothesis import HealthCheck, settings
+
+from figlang_tasks.cli.lmms_eval import BARS
+
+# Commands that are forked from here (warm.py) have the bars of lmms_eval, which sets them up before
+# tqdm is imported.
+with patch.dict(os.environ, BARS):
+    import tqdm.auto  # noqa: F401
 
 # Before torch is imported, here and in child processes: models this small are several times quicker
 # on one thread.
@@ -89,6 +97,13 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop() -> None:
+    """Start the server of commands, if there are tests that run some."""
+    if "warm" in sys.modules:
+        sys.modules["warm"].start_server()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
