@@ -20,6 +20,7 @@ from fast_yaml import read_yaml_in_c
 from hub_server import ask_the_hub_at_once
 from lmms_eval.tasks import TaskManager
 from PIL import Image
+from tqdm import tqdm
 
 import figlang_tasks.cli.placement
 import figlang_tasks.cli.summary
@@ -33,6 +34,7 @@ for _folder in FOLDERS_OF_TASK_FILES:
     TaskManager(include_defaults=False)._get_task_and_group(_folder)
 ask_the_hub_at_once()
 Image.preinit()
+tqdm.get_lock()  # that of a command which is killed would be reported as a leak
 _MODULES = [benchmark.tasks_module for benchmark in benchmarks().values()]
 gc.freeze()  # a fork that collects would copy all of it
 gc.enable()
