@@ -11,7 +11,6 @@ from collections.abc import Callable, Generator, Iterator
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 import typer.testing
@@ -19,13 +18,6 @@ from commands import logged_warnings
 from fast_yaml import read_yaml_in_c
 from hub_server import ask_the_hub_at_once
 from hypothesis import HealthCheck, settings
-
-from figlang_tasks.cli.lmms_eval import BARS
-
-# Commands that are forked from here (warm.py) have the bars of lmms_eval, which sets them up before
-# tqdm is imported.
-with patch.dict(os.environ, BARS):
-    import tqdm.auto  # noqa: F401
 
 # Before torch is imported, here and in child processes: models this small are several times quicker
 # on one thread.
