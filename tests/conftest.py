@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gc
 import os
+import ssl
 import sys
 import tempfile
 from collections.abc import Callable, Generator, Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer.testing
@@ -54,6 +56,9 @@ ask_the_hub_at_once()
 read_yaml_in_c()
 # Each call of a command in a test made all commands anew, a tenth of a second.
 typer.testing._get_command = lru_cache(typer.testing._get_command)
+# Each client of a server read the certificates of the whole web anew, a fiftieth of a second.
+_ssl: Any = ssl
+_ssl.create_default_context = cache(ssl.create_default_context)
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
@@ -81,14 +86,38 @@ LONGEST = (
 def pytest_collection() -> Generator[None, object, object]:
     """Turn garbage collection off while the test files and all that they import are read.
 
-    It would take a quarter of that time, and find nearly all objects in use.
+    It would take a quarter of that time, and find nearly all objects in use. During the tests it
+    looks for garbage less often than it would by default, after 700 objects.
     """
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(10_000)
         gc.enable()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop() -> None:
+    """Prepare what the test files have imported: `datasets`, and the server of commands."""
+    if "datasets" in sys.modules:
+        name_datasets_at_random()
+    if "warm" in sys.modules:
+        sys.modules["warm"].start_server()
+
+
+def name_datasets_at_random() -> None:
+    """Give new datasets a random fingerprint, which names the file of a cache that nobody uses.
+
+    To hash all that they hold takes as long as to read most of the datasets of the tests.
+    """
+    from datasets import arrow_dataset, fingerprint
+
+    def draw_fingerprint(dataset: arrow_dataset.Dataset) -> str:
+        return fingerprint.generate_random_fingerprint()
+
+    arrow_dataset.generate_fingerprint = draw_fingerprint
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -119,9 +148,15 @@ def _caches(modules: int) -> list[Callable[[], None]]:
     """What forgets data, while there are as many modules: looking for it takes longer than most
     tests.
     """
-    found = [module for name, module in sys.modules.items() if name.startswith(KEEP_DATA)]
-    values = [value for module in found for value in vars(module).values()]
-    return [value.cache_clear for value in values if hasattr(value, "cache_clear")]
+    clear: list[Callable[[], None]] = []
+    for name, module in list(sys.modules.items()):
+        if not name.startswith(KEEP_DATA):
+            continue
+        for value in vars(module).values():
+            # Not what it imports: homes.py reads what all installed packages say of themselves.
+            if hasattr(value, "cache_clear") and value.__module__ == name:
+                clear.append(value.cache_clear)
+    return clear
 
 
 @pytest.fixture(scope="module", autouse=True)

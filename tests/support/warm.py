@@ -1,6 +1,8 @@
 """Commands that start at once: they are forked from a server that has imported the harnesses.
 
-The server is the "forkserver" of multiprocessing, one for each process of the tests. A command runs
+The server is the "forkserver" of multiprocessing, one for each process of the tests. It is itself
+forked from that process, when all test files are imported and before the first test, since a new
+interpreter would take 7 seconds to import the harnesses again. A command runs
 with its own arguments, folder, environment and files, and can be killed like any other. What is
 tested at the start itself (entry points, what is imported, an installation of its own) takes
 `run_from_the_start`.
@@ -8,11 +10,13 @@ tested at the start itself (entry points, what is imported, an installation of i
 
 from __future__ import annotations
 
+import faulthandler
 import importlib
 import multiprocessing
 import os
 import pkgutil
 import runpy
+import select
 import signal
 import socket
 import subprocess
@@ -22,12 +26,12 @@ import time
 import traceback
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from multiprocessing import forkserver, resource_tracker, util
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import IO, Any
 from unittest.mock import patch
 
-from figlang_tasks.cli.lmms_eval import BARS
 from figlang_tasks.core import homes
 from figlang_tasks.core.benchmark import benchmarks, sources
 
@@ -40,6 +44,59 @@ PROGRAMS = {
 }
 FORKSERVER = multiprocessing.get_context("forkserver")
 FORKSERVER.set_forkserver_preload(["preloaded"])
+STREAMS_AT_IMPORT = (sys.stdout, sys.stderr)
+"""Those into which pytest captures, or the real ones: what is imported with the test files may have
+kept them."""
+
+
+def start_server() -> None:
+    """Fork the server of commands from this process, as it is now.
+
+    Call it before the first test, since commands would else find what tests have changed.
+    """
+    resource_tracker.ensure_running()  # a new interpreter, unlike the server
+    with patch.object(util, "spawnv_passfds", _fork_server):
+        forkserver.ensure_running()
+
+
+def _fork_server(path: bytes, arguments: Sequence[Any], kept_files: Sequence[int]) -> int:
+    """Fork a process that does what a new interpreter would do; the process's id.
+
+    Args:
+        path: that of the interpreter.
+        arguments: of the interpreter; the last one is the code of the server.
+        kept_files: the descriptors that the code uses.
+    """
+    sys.stdout.flush()  # else the fork would print it again
+    pid = os.fork()
+    if pid:
+        return pid
+    status = 1
+    try:
+        faulthandler.disable()  # which writes to a descriptor of pytest's
+        _close_all_but({*kept_files, *map(_number_of, STREAMS_AT_IMPORT)})
+        sys.stdin, sys.stdout, sys.stderr = sys.__stdin__, sys.__stdout__, sys.__stderr__
+        # Most test runs need commands late or never, and what they need takes a second.
+        select.select(kept_files, [], [])
+        exec(arguments[-1])
+        status = 0
+    except SystemExit:  # the process of the tests has ended
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def _number_of(stream: Any) -> int:
+    return int(stream.fileno())
+
+
+def _close_all_but(kept: set[int]) -> None:
+    """Close inherited files: a pipe to a process that waits for its end stays open otherwise."""
+    for name in os.listdir("/dev/fd"):
+        number = int(name)
+        if number > 2 and number not in kept:
+            with suppress(OSError):  # that of the list itself
+                os.close(number)
 
 
 class Process:
@@ -64,15 +121,7 @@ class Process:
         copies = [Connection(os.dup(file.fileno())) for file in self.files]
         given = (self.args, str(cwd), dict(os.environ if env is None else env), copies)
         self._process = FORKSERVER.Process(target=_run, args=given)
-        # The bars of tqdm are as lmms_eval sets them up before tqdm is imported.
-        of_server = {
-            "HF_HUB_OFFLINE": "1",
-            "CUDA_VISIBLE_DEVICES": "",
-            "PYTHONPATH": os.pathsep.join(sys.path),
-            **BARS,
-        }
-        with patch.dict(os.environ, of_server):  # the first process starts the server
-            self._process.start()
+        self._process.start()
         assert self._process.pid is not None
         self.pid = self._process.pid
 
@@ -179,6 +228,7 @@ def _run(
     os.setsid()
     for number, file in enumerate(files, 1):
         os.dup2(file.fileno(), number)
+        os.dup2(file.fileno(), STREAMS_AT_IMPORT[number - 1].fileno())
         file.close()
     os.chdir(folder)
     os.environ.clear()

@@ -97,7 +97,18 @@ def styled_figure(width: float, height: float) -> Iterator[Figure]:
 
 
 def to_svg(figure: Figure) -> str:
-    """The SVG of a figure, its size in pixels, without the date and the program that made it."""
+    """The SVG of a figure, its size in pixels, without the date and the program that made it.
+
+    The figure's layout is made, and stays as it is.
+    """
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    FigureCanvasSVG(figure)  # so that the layout has the sizes of texts in an SVG
+    layout_engine = figure.get_layout_engine()
+    assert layout_engine is not None, "see styled_figure"
+    layout_engine.execute(figure)
+    # With a layout still to make, Matplotlib would draw twice, the first time to make it.
+    figure.set_layout_engine(None)
     file = io.StringIO()
     metadata = {"Date": None, "Creator": None}
     figure.savefig(file, format="svg", transparent=True, metadata=metadata)
