@@ -75,6 +75,8 @@ KEEP_DATA = (
 # (--dist loadfile).
 LONGEST = (
     "test_end_to_end.py",
+    "test_growth.py",
+    "test_sections.py",
     "test_api_server.py",
     "test_plugin.py",
     "test_vlm.py",
