@@ -1,6 +1,7 @@
 """Measure what `figlang compare` and `figlang report` cost on runs of many rows, and how it grows.
 
     python timings/large_runs.py [--rows 100000] [--folder FOLDER] [--per-picture 1 4] [--others]
+                                 [--repeats 1]
 
 Three runs are made by ``figlang score`` from labels with explanations for rows of a user's own in
 V-FLUTE's form. Of four rows to a picture, which depend on each other, the tests resample a quarter
@@ -8,7 +9,7 @@ as many units as of one. ``--folder`` keeps the runs; the next call does not mak
 
 Each command runs in a process of its own: processor time, and its largest memory. The ratios are
 those of all rows to a tenth of them: 10 is linear growth, and less where a part of the cost does
-not grow. ``--others`` adds commands that show runs.
+not grow. ``--others`` adds commands that show runs; ``--repeats`` gives medians of several rounds.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from processes import FIGLANG, cost_of
+from processes import FIGLANG, cost_of, median_cost
 from user_rows import made_up_claims, right_label, row_id, write_rows
 
 from figlang_tasks.core.text import markdown_table
@@ -82,17 +83,20 @@ def write_labels(path: Path, rows: int, right_share: float, seed: int) -> None:
 # --- the costs ---
 
 
-def table_of_costs(few_rows: Path, all_rows: Path, commands: dict[str, list[str]]) -> str:
+def table_of_costs(
+    few_rows: Path, all_rows: Path, commands: dict[str, list[str]], repeats: int
+) -> str:
     """Return a table of the cost of each command on few rows and on ten times as many.
 
     Args:
         few_rows, all_rows: folders with runs.
         commands: the arguments of figlang by what the table calls them.
+        repeats: rounds, of which the medians are taken.
     """
     lines = [["", "CPU s", "ratio", "largest memory, MiB", "ratio"]]
     for title, arguments in commands.items():
-        few = cost_of(FIGLANG, arguments, few_rows)
-        cost = cost_of(FIGLANG, arguments, all_rows)
+        few = median_cost([cost_of(FIGLANG, arguments, few_rows) for _ in range(repeats)])
+        cost = median_cost([cost_of(FIGLANG, arguments, all_rows) for _ in range(repeats)])
         print(f"{title}: {cost.seconds:.1f} CPU s", file=sys.stderr)  # each may take minutes
         lines.append(
             [
@@ -116,6 +120,7 @@ def main() -> None:
     )
     parser.add_argument("--folder", type=Path, help="keeps the runs; default: a temporary folder")
     parser.add_argument("--others", action="store_true", help="measure other commands too")
+    parser.add_argument("--repeats", type=int, default=1, help="rounds; medians (%(default)s)")
     options = parser.parse_args()
     commands = {**COMMANDS, **OTHER_COMMANDS} if options.others else COMMANDS
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
@@ -125,7 +130,7 @@ def main() -> None:
             few_rows = make_runs(folder, options.rows // 10, rows_per_picture)
             all_rows = make_runs(folder, options.rows, rows_per_picture)
             title = f"{options.rows:,} rows, {rows_per_picture} to a picture"
-            print(f"\n{title}\n\n{table_of_costs(few_rows, all_rows, commands)}")
+            print(f"\n{title}\n\n{table_of_costs(few_rows, all_rows, commands, options.repeats)}")
 
 
 if __name__ == "__main__":

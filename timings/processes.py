@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import statistics
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -24,6 +25,14 @@ class Cost(NamedTuple):
 
     seconds: float
     largest_memory: float
+
+
+def median_cost(costs: Sequence[Cost]) -> Cost:
+    """The median of the seconds, and that of the memory."""
+    return Cost(
+        statistics.median(cost.seconds for cost in costs),
+        statistics.median(cost.largest_memory for cost in costs),
+    )
 
 
 def cost_of(code: str, arguments: Sequence[str], folder: Path) -> Cost:

@@ -1,12 +1,13 @@
 """Measure what `figlang score` costs, compared with the imports that it always needs.
 
-    python timings/score_predictions.py [--repeats 5] [--rows 10000 100000] [--claims FILE]
+    python timings/score_predictions.py [--repeats 5] [--rows 10000 100000] [--no-labels]
+                                        [--claims FILE]
 
 Tables are scored, each in processes of its own. The first has labels for the 723 rows of V-FLUTE's
 size, with tiny pictures, as rows of a user's own: its processor time stands beside that of ``python
 -c "import datasets, scipy.stats"``, in turns, and the least of several rounds counts. The others
 have answers in words, in four styles, to 10,000 and to 100,000 rows: processor time and largest
-memory are those of one process each.
+memory are medians of as many rounds. ``--no-labels`` leaves the first table out.
 
 Texts are made up; ``--claims`` takes those of a file in the form of V-FLUTE's released CSV, which
 is read and not kept.
@@ -23,7 +24,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from processes import FIGLANG, Cost, cost_of
+from processes import FIGLANG, Cost, cost_of, median_cost
 from user_rows import LABELS, VFLUTE_ROWS, made_up_claims, row_id, write_rows
 
 from figlang_tasks.core.text import markdown_table
@@ -109,19 +110,22 @@ def write_answers(folder: Path, count: int) -> None:
             answers.writerow([row_id(number), answer_in_words(number)])
 
 
-def cost_of_many_rows(count: int) -> Cost:
+def cost_of_many_rows(count: int, repeats: int) -> Cost:
     """The cost of scoring answers in words to as many rows, without explanation scores."""
+    costs: list[Cost] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_answers(folder, count)
-        arguments = ["score", "answers.csv", "--task", "vflute", "-o", "many", "--scorer", "off"]
-        return cost_of(FIGLANG, arguments, folder)
+        for turn in range(repeats):
+            arguments = ["score", "answers.csv", "--task", "vflute", "--scorer", "off"]
+            costs.append(cost_of(FIGLANG, [*arguments, "-o", f"many_{turn}"], folder))
+    return median_cost(costs)
 
 
-def many_rows_table(counts: Sequence[int]) -> str:
+def many_rows_table(counts: Sequence[int], repeats: int) -> str:
     """Return a table of processor time and memory by number of rows, beside those of the first."""
     table = [["rows", "CPU s", "of the first", "largest memory, MiB", "of the first"]]
-    costs = [cost_of_many_rows(count) for count in counts]
+    costs = [cost_of_many_rows(count, repeats) for count in counts]
     first = costs[0]
     for count, cost in zip(counts, costs, strict=True):
         table.append(
@@ -141,7 +145,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "--repeats", type=int, default=5, help="rounds, of which the least counts (%(default)s)"
+        "--repeats", type=int, default=5, help="rounds: the least, or the median (%(default)s)"
     )
     parser.add_argument(
         "--rows",
@@ -150,15 +154,16 @@ def main() -> None:
         default=[10_000, 100_000],
         help="numbers of rows in words (%(default)s)",
     )
+    parser.add_argument("--no-labels", action="store_true", help="leave the first table out")
     parser.add_argument("--claims", type=Path, help="V-FLUTE's released CSV")
     options = parser.parse_args()
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}\n")
-    if options.repeats:
+    if not options.no_labels:
         with tempfile.TemporaryDirectory() as folder:
             write_labels(Path(folder), options.claims)
             print(labels_table(Path(folder), options.repeats))
     if options.rows:
-        print(f"\n{many_rows_table(options.rows)}")
+        print(f"\n{many_rows_table(options.rows, options.repeats)}")
 
 
 if __name__ == "__main__":
