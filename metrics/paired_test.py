@@ -10,7 +10,7 @@ import numpy as np
 from .intervals import error_of_resamples, interval_of_resamples
 from .pairs import ROUNDING, Comparison, RunMetric, bootstrap_p
 from .power import TOO_FEW, smallest_difference
-from .resampling import RowSums
+from .resampling import RowSums, block_sizes
 from .statistic import Floats, Statistic
 
 
@@ -111,17 +111,19 @@ def count_extreme_swaps(
         rng: where the swaps come from.
     """
     row_sums = RowSums([statistic.rows for statistic in statistics.values()])
-    sums_of_kept, sums_of_swapped = row_sums.of_random_swaps(resamples, rng)
-    kept_sums = dict(zip(statistics, sums_of_kept, strict=True))
-    swapped_sums = dict(zip(statistics, sums_of_swapped, strict=True))
-    counts: list[int] = []
-    for test in tests:
-        baseline_sums = kept_sums[test.baseline] + swapped_sums[test.candidate]
-        candidate_sums = kept_sums[test.candidate] + swapped_sums[test.baseline]
-        baseline_values = statistics[test.baseline].value_of(baseline_sums)
-        candidate_values = statistics[test.candidate].value_of(candidate_sums)
-        differences = np.abs(candidate_values - baseline_values)
-        # A comparison with NaN is false: an undefined difference is not smaller.
-        is_smaller = differences < abs(test.difference) - test.tolerance
-        counts.append(resamples - int(np.count_nonzero(is_smaller)))
+    counts = [0] * len(tests)
+    # The sums of all runs and metrics in all swaps would take hundreds of megabytes.
+    for size in block_sizes(resamples, row_sums.columns):
+        sums_of_kept, sums_of_swapped = row_sums.of_random_swaps(size, rng)
+        kept_sums = dict(zip(statistics, sums_of_kept, strict=True))
+        swapped_sums = dict(zip(statistics, sums_of_swapped, strict=True))
+        for index, test in enumerate(tests):
+            baseline_sums = kept_sums[test.baseline] + swapped_sums[test.candidate]
+            candidate_sums = kept_sums[test.candidate] + swapped_sums[test.baseline]
+            baseline_values = statistics[test.baseline].value_of(baseline_sums)
+            candidate_values = statistics[test.candidate].value_of(candidate_sums)
+            differences = np.abs(candidate_values - baseline_values)
+            # A comparison with NaN is false: an undefined difference is not smaller.
+            is_smaller = differences < abs(test.difference) - test.tolerance
+            counts[index] += size - int(np.count_nonzero(is_smaller))
     return counts

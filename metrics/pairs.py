@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from .resampling import RowSums
+from .resampling import RowSums, block_sizes
 from .statistic import Floats, Statistic
 
 Pair: TypeAlias = tuple[int, int]
@@ -151,11 +151,15 @@ def bootstrap_values(
         rng: where the draws come from.
     """
     row_sums = RowSums([statistic.rows for statistic in statistics.values()])
-    sums_of_statistics = row_sums.of_resamples(resamples, rng)
-    values: dict[RunMetric, Floats] = {}
-    for (run_metric, statistic), sums in zip(statistics.items(), sums_of_statistics, strict=True):
-        values[run_metric] = statistic.value_of(sums)
-    return values
+    blocks: dict[RunMetric, list[Floats]] = {run_metric: [] for run_metric in statistics}
+    # The sums of all runs and metrics in all resamples would take hundreds of megabytes.
+    for size in block_sizes(resamples, row_sums.columns):
+        sums_of_statistics = row_sums.of_resamples(size, rng)
+        for (run_metric, statistic), sums in zip(
+            statistics.items(), sums_of_statistics, strict=True
+        ):
+            blocks[run_metric].append(statistic.value_of(sums))
+    return {run_metric: np.concatenate(values) for run_metric, values in blocks.items()}
 
 
 def bootstrap_p(difference: float, resampled_differences: Floats, tolerance: float) -> float:

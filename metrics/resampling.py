@@ -60,6 +60,7 @@ class RowSums:
 
     Attributes:
         units: the number of units.
+        columns: the number of columns of all tables.
 
     Examples:
         >>> row_sums = RowSums([np.array([[0.0, 1.0], [1.0, 1.0]]), np.array([[0.5], [0.25]])])
@@ -77,7 +78,7 @@ class RowSums:
         widths = [table.shape[1] for table in tables]
         self._boundaries = np.cumsum(widths)[:-1]
         columns = np.concatenate(tables, axis=1)
-        self.units = len(columns)
+        self.units, self.columns = columns.shape
         self._is_counted = np.repeat([_has_exact_sums(table) for table in tables], widths)
         self._rows: _DistinctRows | None = None
         if self._is_counted.any():
@@ -90,6 +91,8 @@ class RowSums:
 
     def of_resamples(self, resamples: int, rng: np.random.Generator) -> list[Floats]:
         """The sums of each table over the units of random resamples (`draw_units`).
+
+        The next call goes on where this one ends: the draws of two calls are those of one.
 
         Args:
             resamples: at least 1.
@@ -128,7 +131,7 @@ class RowSums:
     ) -> tuple[list[Floats], list[Floats]]:
         """The sums of each table over the units that stay, and over those that change places.
 
-        Each unit changes places with probability 1/2.
+        Each unit changes places with probability 1/2. The swaps of two calls are those of one.
 
         Args:
             swaps: at least 1.

@@ -66,6 +66,7 @@ SHARED = Path(__file__).resolve().parents[2] / "shared"
 # Modules that keep what they have read, or have told once.
 KEEP_DATA = (
     "figlang_tasks.core.hub",
+    "figlang_tasks.core.images",
     "figlang_tasks.core.benchmark",
     "figlang_tasks.benchmarks.",
     "figlang_tasks.scoring.task",

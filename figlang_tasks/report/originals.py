@@ -66,9 +66,8 @@ class Originals:
         # `texts` is the identity without the commit: another commit may have the same texts.
         if data.texts != task.data.texts:
             raise DataError(f"the run had {task.data}, and the data here is {data}: other texts")
-        ids = self._documents["id"][
-            :
-        ]  # a list; iterating over the column is a hundred times slower
+        # A slice is a list. To iterate over the column itself is a hundred times slower.
+        ids = self._documents["id"][:]
         self._position_by_id = {row_id: position for position, row_id in enumerate(ids)}
         # The column of the pictures alone: a whole row takes several times longer to read.
         self._cells: datasets.Dataset | None = None

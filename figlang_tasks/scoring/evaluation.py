@@ -212,7 +212,14 @@ def evaluate(
         elif evaluated.overall_statistic is not None:
             overall_statistics[measure.name] = evaluated.overall_statistic
 
-    for name, stderr in _standard_errors(overall_statistics, stderr_resamples, in_run).items():
+    compute_errors = partial(_standard_errors, overall_statistics, stderr_resamples, in_run)
+    errors: dict[str, float | None] = {}
+    if in_run:
+        consequence = "no metric has a standard error"
+        errors = guarded("the bootstrap of all metrics", compute_errors, errors, consequence)
+    else:
+        errors = compute_errors()
+    for name, stderr in errors.items():
         _set_error(estimates[name], stderr)
     return estimates
 

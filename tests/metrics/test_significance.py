@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+import tracemalloc
 from collections.abc import Callable, Sequence
 from dataclasses import astuple, replace
 from typing import Any
@@ -17,7 +18,7 @@ from figlang_tasks.metrics import classification, resampling
 from figlang_tasks.metrics.pairs import Comparison
 from figlang_tasks.metrics.repeats import compare_repeats
 from figlang_tasks.metrics.significance import compare, holm, smallest_difference
-from figlang_tasks.metrics.statistic import Statistic
+from figlang_tasks.metrics.statistic import Floats, Statistic
 
 
 def ids(n: int) -> list[str]:
@@ -90,6 +91,23 @@ def test_blocks_change_memory_and_not_numbers(monkeypatch: pytest.MonkeyPatch) -
     in_one_block = compare_two(a, b, resamples=300)
     monkeypatch.setattr(resampling, "BLOCK", 1000)
     assert are_equal(compare_two(a, b, resamples=300), in_one_block)
+
+
+def test_memory_does_not_grow_with_resamples_times_columns() -> None:
+    """All sums of these two systems would take 16 megabytes."""
+    rng = np.random.default_rng(9)
+
+    def total(sums: Floats) -> Floats:
+        return np.asarray(sums.sum(axis=-1))
+
+    a, b = (Statistic(tuple(ids(20)), rng.random((20, 200)), total) for _ in range(2))
+    tracemalloc.start()
+    try:
+        compare_two(a, b, resamples=5_000)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 8_000_000
 
 
 def test_rows_of_a_unit_are_added_up_in_exact_sums() -> None:

@@ -204,6 +204,20 @@ def test_a_bootstrap_that_fails_costs_a_standard_error_alone() -> None:
         evaluate(records, Measures.of(broken))
 
 
+def test_draws_that_fail_cost_a_run_its_standard_errors_alone() -> None:
+    records = [record(number) for number in range(4)]
+    too_many = 10**30  # no list can say how many resamples each of so many blocks has
+    notes.take_failures()
+    estimates = evaluate(records, Measures.of(ACC), stderr_resamples=too_many, in_run=True)
+    assert np.isfinite(estimates["acc"][OVERALL].value)
+    assert estimates["acc"][OVERALL].stderr is None
+    assert notes.take_failures() == [
+        "the bootstrap of all metrics failed; no metric has a standard error, see the log"
+    ]
+    with pytest.raises(OverflowError):
+        evaluate(records, Measures.of(ACC), stderr_resamples=too_many)
+
+
 def test_declarations_that_are_refused() -> None:
     exactly_one = "x must have exactly one of value_of_record, statistic and estimate_of"
     with pytest.raises(ValueError, match=exactly_one):
