@@ -96,10 +96,11 @@ class _Names:
     def __init__(self, answer: Answer) -> None:
         self.answer = answer
         self.boxes: list[Checkbox] = checkboxes(answer.text, NAMES)
-        self.mentions: list[Mention] = list(find_mentions(answer))
+        mentions = list(find_mentions(answer))
         if self.boxes:
             unticked = {box.word.start() for box in self.boxes if box.mark in ("empty", "cross")}
-            self.mentions = [word for word in self.mentions if word.start not in unticked]
+            mentions = [mention for mention in mentions if mention.start not in unticked]
+        self.mentions: list[Mention] = mentions
 
     def last_announcement(self) -> tuple[int, Evidence | None]:
         """Where the last announced mention stands in `mentions`, and the evidence for its label.

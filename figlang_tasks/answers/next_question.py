@@ -280,8 +280,8 @@ def _what_stands_before(beginning: _Beginning, text: str, start: int) -> _Before
     are_all_words = beginning.start - len(last_words) == start  # more are no introduction
     if are_all_words and _is_introduction(last_words):
         return "introduction"
-    first_words = text[start : min(beginning.start, start + _LONGEST_INTRODUCTION)]
-    if _ANSWER_AT_START.match(first_words) or _GIVES_ANSWER.search(last_words):
+    words_at_start = text[start : min(beginning.start, start + _LONGEST_INTRODUCTION)]
+    if _ANSWER_AT_START.match(words_at_start) or _GIVES_ANSWER.search(last_words):
         return "answer"
     return "answer" if _is_in_circle(beginning, text, start) else "words"
 

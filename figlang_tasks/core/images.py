@@ -247,7 +247,7 @@ def below(folder: Path, path: str, location: str) -> Path:
         DataError: the path points outside of the folder, directly or through a link.
     """
     try:
-        is_inside = (folder / path).resolve().is_relative_to(_without_links(folder.absolute()))
+        is_inside = (folder / path).resolve().is_relative_to(folder.resolve())
     except (OSError, RuntimeError, ValueError):
         # Links form a circle, or the text cannot be the name of a file.
         is_inside = False
@@ -258,12 +258,6 @@ def below(folder: Path, path: str, location: str) -> Path:
             " folder, such as images/722.png, and put the file itself there, not a link"
         )
     return folder / path
-
-
-@hub.cached(maxsize=16)
-def _without_links(folder: Path) -> Path:
-    """The folder that an absolute path leads to: the same for all rows of a dataset."""
-    return folder.resolve()
 
 
 @contextmanager

@@ -122,7 +122,8 @@ def json_lines(lines: Iterable[bytes]) -> Iterator[tuple[int, RowOrFault]]:
             continue
         encoding = "utf-8-sig" if number == 1 else "utf-8"  # a byte order mark
         try:
-            value = _DECODER.decode(line.decode(encoding))
+            json_text = line.decode(encoding)
+            value = _DECODER.decode(json_text)
         except UnicodeDecodeError as error:
             yield number, _utf8_fault(error)
             continue
@@ -131,6 +132,8 @@ def json_lines(lines: Iterable[bytes]) -> Iterator[tuple[int, RowOrFault]]:
             continue
         except (ValueError, RecursionError) as error:
             reason = getattr(error, "msg", None) or error
+            if json_text.startswith("\ufeff"):  # A file with such a mark was put behind another.
+                reason = "a byte order mark stands before it: remove the mark"
             yield number, f"is not valid JSON ({reason}): each line must be an object"
             continue
         if isinstance(value, dict):
@@ -187,7 +190,8 @@ def _csv_rows(
         )
         line_before = reader.line_num
         for cells in reader:
-            if not cells:  # an empty line
+            if not cells:  # An empty line is no row, but it counts as a line.
+                line_before = reader.line_num
                 continue
             if len(cells) == len(columns):
                 yield line_before + 1, dict(zip(columns, cells, strict=True))

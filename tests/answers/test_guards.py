@@ -8,10 +8,18 @@ from collections.abc import Iterator
 import pytest
 from text_readers import expressions, matching_texts
 
-from figlang_tasks.answers import entailment, labels, output, text, thought_tags, verdict, words
+from figlang_tasks.answers import (
+    entailment,
+    labels,
+    next_question,
+    output,
+    text,
+    thought_tags,
+    verdict,
+    words,
+)
 from figlang_tasks.answers.any_case import AnyCase
 from figlang_tasks.answers.first_words import first_words, may_begin_question
-from figlang_tasks.answers.next_question import _beginnings
 from figlang_tasks.answers.prompt_question import PromptQuestion, plain
 from figlang_tasks.answers.wordings import word_lines
 from figlang_tasks.benchmarks.vflute import tasks as vflute
@@ -83,6 +91,7 @@ def test_each_announced_neither_has_a_word_that_is_looked_for() -> None:
 
 
 def test_no_name_of_a_label_is_passed_over() -> None:
+    mentions = 0
     for spelling in spellings(labels._LABEL):
         for output_text in (
             spelling,
@@ -92,6 +101,8 @@ def test_no_name_of_a_label_is_passed_over() -> None:
             answer = text.Answer.of(output_text)
             spans = [match.span() for match in labels._LABEL.finditer(answer.text)]
             assert [mention.word.span() for mention in labels.find_mentions(answer)] == spans
+            mentions += len(spans)
+    assert mentions > 100
 
 
 def test_each_marked_part_has_a_sign_that_is_looked_for() -> None:
@@ -138,7 +149,7 @@ def test_no_beginning_of_a_question_is_passed_over(prompt: str) -> None:
             for begun in (head, head.upper(), head.lower()):
                 output_text = plain(f"B.\n{lead}{begun}\nIt is.")
                 starts = word_lines(output_text, 0)
-                if _beginnings(output_text, starts, [question]):
+                if next_question._beginnings(output_text, starts, [question]):
                     assert may_begin_question(output_text, starts, first_words(plain(prompt)))
                     beginnings += 1
     assert beginnings > 100
@@ -149,12 +160,29 @@ def test_no_beginning_of_another_wording_is_passed_over(claim: str) -> None:
     wordings = vflute.other_wordings()
     question_words = wordings.first_words | first_words(claim)
     questions = [PromptQuestion(question, [claim]) for question in wordings.questions(claim)]
-    for next_question in wordings.questions("A man walks."):
-        for sentence in (next_question, *re.split("(?<=[.?]) ", next_question)):
+    beginnings = 0
+    for begun in (*wordings.questions("A man walks."), *wordings.questions(claim)):
+        for sentence in (begun, *re.split("(?<=[.?]) ", begun)):
             output_text = plain(f"B.\n2. {sentence}")
             starts = word_lines(output_text, 0)
-            if _beginnings(output_text, starts, questions):
+            if next_question._beginnings(output_text, starts, questions):
                 assert may_begin_question(output_text, starts, question_words)
+                beginnings += 1
+    assert beginnings > 10
+
+
+def test_no_fixed_beginning_of_a_question_or_turn_is_passed_over() -> None:
+    names_of_texts = PromptQuestion("Does it entail the claim?\nIt rains.", ["It rains."]).labels
+    assert names_of_texts is not None
+    for pattern in (next_question._QUESTION, next_question._TURN, names_of_texts):
+        beginnings = 0
+        for spelling in spellings(pattern):
+            output_text = plain(f"B.\n{spelling.lstrip()}")
+            if pattern.search(output_text):
+                starts = word_lines(output_text, 0)
+                assert may_begin_question(output_text, starts, frozenset()), output_text
+                beginnings += 1
+        assert beginnings > 10
 
 
 def test_an_announced_label_begins_no_question() -> None:

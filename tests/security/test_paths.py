@@ -48,6 +48,17 @@ def test_a_path_that_leaves_its_folder_is_refused(tmp_path: Path, image: str) ->
         assert below(tmp_path / "data", allowed, "row 3") == tmp_path / "data" / allowed
 
 
+def test_a_folder_is_where_its_link_leads_now(tmp_path: Path) -> None:
+    link = tmp_path / "data"
+    for release in ("first", "second"):
+        (tmp_path / release / "images").mkdir(parents=True)
+        link.unlink(missing_ok=True)
+        link.symlink_to(release)
+        assert below(link, "images/1.png", "row 3") == link / "images" / "1.png"
+    with pytest.raises(DataError, match="points outside of"):
+        below(link, "../first/images/1.png", "row 3")
+
+
 # --- IRFL's zip ---
 
 
