@@ -289,13 +289,12 @@ def _has_subject(around: Around, form: Form) -> bool:
 def find_mentions(answer: Answer) -> Iterator[Mention]:
     """Yield the places that name a label, without the echo "entailment or contradiction"."""
     text = answer.text.lower()
-    # In ASCII the names have these letters; patterns take others for an "i" too.
     starts = [text.find(letters) for letters in ("enta", "contrad") if letters in text]
     if answer.text.isascii():
         if not starts:
             return
         start = max(0, min(starts) - _LONGEST_NON)
-    else:
+    else:  # Small letters may stand elsewhere: those of one capital can be two.
         start = 0
     echo = EITHER if len(starts) == 2 else None
     for word, around in answer.mentions(_LABEL, echo, start):

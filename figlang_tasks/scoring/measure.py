@@ -152,12 +152,6 @@ class Measure:
 
     # --- which records count ---
 
-    def counts(self, record: Record) -> bool:
-        """Whether a record counts for the value."""
-        if self.value_of_record is None:
-            return self.applies(record)
-        return self.number_of(record) is not None
-
     def number_of(self, record: Record) -> float | None:
         """What a record contributes to the mean of the metric; None where it does not count.
 
@@ -175,7 +169,7 @@ class Measure:
         return self.split(self.counted(records))
 
     def counted(self, records: Sequence[Record]) -> list[Record]:
-        """The records that count for the value (`counts`)."""
+        """The records that count for the value."""
         if self.applies is not _always:
             records = [record for record in records if self.applies(record)]
         if self.value_of_record is None:
@@ -267,15 +261,20 @@ class Measure:
             ValueError: a number of a share, which has Wilson's interval, is neither 0 nor 1.
         """
         numbers = [value_of_record(record) for record in records]
-        is_share = numbers.count(0) + numbers.count(1) == len(numbers)
-        if self.interval is WILSON and not is_share:
-            for record, number in zip(records, numbers, strict=True):
-                if number not in (0, 1):
-                    raise ValueError(
-                        f"{self.name} of row {record['id']} is {number}: a share counts 0 or 1 of"
-                        " each record; a mean of other numbers has interval=BOOTSTRAP"
-                    )
+        if self.interval is WILSON:
+            self._check_shares(records, numbers)
         return ratio(map(unit_of, records), numbers)
+
+    def _check_shares(self, records: Sequence[Record], numbers: list[float | None]) -> None:
+        """Raise a `ValueError` that names the first record whose number is neither 0 nor 1."""
+        if numbers.count(0) + numbers.count(1) == len(numbers):
+            return
+        for record, number in zip(records, numbers, strict=True):
+            if number not in (0, 1):
+                raise ValueError(
+                    f"{self.name} of row {record['id']} is {number}: a share counts 0 or 1 of"
+                    " each record; a mean of other numbers has interval=BOOTSTRAP"
+                )
 
     def statistics_by_scope(self, records: Sequence[Record]) -> dict[str, Statistic]:
         """The statistic by scope, for all rows under ``all``; empty if all rows have no value.

@@ -192,7 +192,9 @@ class TaskFile:
         def prompt_of(document: Document) -> str:
             """The prompt that the model got, or else the one of the task."""
             known_prompt = prompts.get(document["id"]) if prompts else None
-            return str(doc_to_text(document, options)) if known_prompt is None else known_prompt
+            if known_prompt is not None:
+                return known_prompt
+            return str(doc_to_text(document, options))
 
         # What is left out at 0 is no key of a sample in the harness's files either.
         metrics = [measure.name for measure in self.kind.measures.in_table if not measure.omit_zero]

@@ -236,7 +236,7 @@ def test_prompt_v1_has_one_definition_and_asks_no_explanation_of_entailments() -
     judged = process_results(document(prompt="v1", label="Entailment", scorer="embedded"), ["No."])
     record = judged["sample"]
     assert not any(name.startswith("v1_") for name in judged)
-    assert not tasks.V1.measures.by_name["explanation_score"].counts(record)
+    assert not tasks.V1.measures.by_name["explanation_score"].counted([record])
     assert judged["explanation_score"] is None
     assert (record["task"], record["scorer"]) == ("flute_v1", "embedded")
 

@@ -46,7 +46,7 @@ def test_what_is_scored_depends_on_the_annotation_alone(output: str) -> None:
         record = record_of(doc, output)
         assert set(values([record])) == measured
         in_table = [measure for measure in measures_of([record]).in_table if not measure.omit_zero]
-        counting = {measure.name for measure in in_table if measure.counts(record)}
+        counting = {measure.name for measure in in_table if measure.counted([record])}
         assert counting == {name for name in measured if not name.endswith(NOT_IN_THE_TABLE)}
         judged = process_results(doc, [output])
         assert judged.keys() == {"sample"} | {measure.name for measure in in_table}
