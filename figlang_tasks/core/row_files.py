@@ -76,13 +76,12 @@ def read_rows(
         rows = json_lines(io.BytesIO(content))
     else:
         rows = _csv_rows(content, required, delimiter)
-    required_columns = frozenset(required)
     for number, row in rows:
         location = f"{path}, line {number}"
-        if isinstance(row, str) or required_columns <= row.keys():
+        if isinstance(row, str):
             yield location, row
         else:
-            yield location, _missing_columns(row, required)
+            yield location, _missing_columns(row, required) or row  # "" if it has all
 
 
 def content_of(path: Path, most_bytes: int = files.MOST_BYTES) -> bytes:
@@ -153,8 +152,7 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
-# `json.loads` would make a decoder for each line.
-_DECODER: Final = json.JSONDecoder(object_pairs_hook=_unique_keys)
+_DECODER: Final = json.JSONDecoder(object_pairs_hook=_unique_keys)  # one for all lines
 
 
 def _csv_rows(
@@ -190,12 +188,9 @@ def _csv_rows(
         )
         line_before = reader.line_num
         for cells in reader:
-            if not cells:  # An empty line is no row, but it counts as a line.
-                line_before = reader.line_num
-                continue
-            if len(cells) == len(columns):
+            if cells and len(cells) == len(columns):
                 yield line_before + 1, dict(zip(columns, cells, strict=True))
-            else:
+            elif cells:  # An empty line is no row.
                 yield line_before + 1, row_fault
             line_before = reader.line_num
     except UnicodeDecodeError as error:
@@ -375,8 +370,7 @@ def text(values: Row, column: str, location: str, optional: bool = False) -> str
         return ""
     if isinstance(value, str):
         stripped = value.strip()
-        is_whole = value.isascii() or not LONE_SURROGATE.search(value)
-        if is_whole and (stripped or optional):
+        if (stripped or optional) and not LONE_SURROGATE.search(value):
             require_no_placeholder(value, column, location)
             return stripped
     requirement = "a text" if optional else "a text that is not empty"
