@@ -32,9 +32,6 @@ from pathlib import Path
 from typing import IO, Any
 from unittest.mock import patch
 
-from figlang_tasks.core import homes
-from figlang_tasks.core.benchmark import benchmarks, sources
-
 PROGRAMS = {
     "figlang": "figlang_tasks.cli.figlang:main",
     "lm_eval": "lm_eval.__main__:cli_evaluate",
@@ -237,8 +234,7 @@ def _run(
     if not set(folders) <= set(sys.path):
         sys.path[1:1] = folders
         sys.modules["lmms_eval.models"].MODEL_REGISTRY_V2.load_entrypoint_manifests(overwrite=True)
-        for cached_function in (homes.foreign_homes, homes.home_of, benchmarks, sources):
-            cached_function.cache_clear()
+        _forget_what_is_installed()
     _read_environment_again()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
@@ -248,6 +244,16 @@ def _run(
         sys.stderr.flush()
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGINT)
+
+
+def _forget_what_is_installed() -> None:
+    """Clear all caches of this package: any of them may hold what the tests have looked up."""
+    for name, module in list(sys.modules.items()):
+        if not name.startswith("figlang_tasks."):
+            continue
+        for value in vars(module).values():
+            if hasattr(value, "cache_clear"):
+                value.cache_clear()
 
 
 def _read_environment_again() -> None:
