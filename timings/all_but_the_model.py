@@ -26,14 +26,13 @@ import argparse
 import multiprocessing
 import os
 import platform
-import statistics
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import drawn_data
-from processes import Cost, cost_of
+from processes import Cost, cost_of, median_cost
 from stages import HEADING
 from user_rows import VFLUTE_ROWS
 
@@ -97,7 +96,7 @@ RUNS: Mapping[str, tuple[str, Sequence[str]]] = {
 
 
 def measure(workload: Workload, source: Path | None, start_folder: Path) -> dict[str, Cost]:
-    """The cost of each run of `RUNS`, one after the other on the same data, and of the start.
+    """The cost beyond the start of each run of `RUNS`, one after the other on the same data.
 
     The first one writes the tables into the cache of ``datasets``.
 
@@ -111,7 +110,10 @@ def measure(workload: Workload, source: Path | None, start_folder: Path) -> dict
         folder = prepare(workload, Path(temporary), source)
         for name, (code_before, options) in RUNS.items():
             costs[name] = run_cost(folder, workload, code_before + LMMS_EVAL, options)
-    costs["start"] = run_cost(start_folder, START, LMMS_EVAL)
+    start = run_cost(start_folder, START, LMMS_EVAL)
+    for name, cost in costs.items():
+        memory = cost.largest_memory - start.largest_memory
+        costs[name] = Cost(cost.seconds - start.seconds, memory)
     return costs
 
 
@@ -147,13 +149,9 @@ def table(names: Sequence[str], repeats: int, source: Path | None) -> str:
             for _ in range(repeats):
                 rounds.append(measure(workload, source, start_folder))
             for run in RUNS:
-                seconds = [costs[run].seconds - costs["start"].seconds for costs in rounds]
-                memory = []
-                for costs in rounds:
-                    memory.append(costs[run].largest_memory - costs["start"].largest_memory)
-                median_seconds = f"{statistics.median(seconds):.1f}"
-                median_memory = f"{statistics.median(memory):.0f}"
-                lines.append([name, str(workload.rows), run, median_seconds, median_memory])
+                cost = median_cost([costs[run] for costs in rounds])
+                numbers = [f"{cost.seconds:.1f}", f"{cost.largest_memory:.0f}"]
+                lines.append([name, str(workload.rows), run, *numbers])
     return markdown_table(lines)
 
 
